@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
+import shutil
 import warnings
 
 import api
@@ -271,3 +273,50 @@ def test_of_a_loop_that_is_written_out_the_user_is_told(tmp_path):
     with warnings.catch_warnings(), al.keep_checkpoints(tmp_path, checkpoint_every=30):
         warnings.simplefilter("error")
         squares(np.ones(3))
+
+
+@al.function
+def steps(x):
+    k = 0
+    while x.sum() < 1e4:
+        x = x * 1.25 + k
+        k += 1
+    return x, k
+
+
+@pytest.mark.parametrize("fault", ["full disk", "folder is gone", "read-only"])
+def test_a_folder_that_fails_is_told_and_keeps_what_it_has(tmp_path, monkeypatch, fault):
+    """The error is the system's; what was whole stays, nothing else does, and the program goes on from it."""
+    monkeypatch.setattr(checkpoints, "SMALL", 0)
+    save, left, folder = checkpoints.CheckpointFolder.save, [2], tmp_path / "kept"
+
+    def fails(self, *args):
+        left[0] -= 1
+        if left[0] >= 0:
+            return save(self, *args)
+        with pytest.MonkeyPatch.context() as patch:
+            if fault == "folder is gone":
+                shutil.rmtree(folder)
+            else:
+                number = errno.ENOSPC if fault == "full disk" else errno.EROFS
+                where = (os, "fsync") if fault == "full disk" else (os, "mkdir")
+
+                def refuses(*_, **__):
+                    raise OSError(number, os.strerror(number))
+
+                patch.setattr(*where, refuses)
+            save(self, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints.CheckpointFolder, "save", fails)
+        with (
+            pytest.raises(OSError, match="No space|No such file|Read-only"),
+            al.keep_checkpoints(folder, checkpoint_every=3),
+        ):
+            steps(np.ones(3))
+    whole = ["00000000", "00000001", "lock"]
+    assert not folder.exists() if fault == "folder is gone" else sorted(os.listdir(folder / "call-000")) == whole
+    with al.keep_checkpoints(folder, checkpoint_every=3, resume=True):
+        found = steps(np.ones(3))
+    assert repr(found) == repr(steps.python_function(np.ones(3)))
+    assert os.listdir(folder) == []

@@ -37,6 +37,15 @@ def smooth(x, n):
     return x, i
 
 
+def squares(x, n):
+    for _ in range(n):
+        x = 1.01 * np.sin(x)
+    return (x * x).sum()
+
+
+slope = al.grad(al.function(squares, gradient_memory="checkpoint"))
+
+
 def expected(n):
     return smooth.python_function(np.arange(40.0), n)[0]
 
@@ -322,7 +331,8 @@ class Killing:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("nanny", ["--nanny", "--no-nanny"])
-def test_a_scheduler_that_is_lost_is_an_error_and_nothing_hangs(nanny, tmp_path):
+@pytest.mark.parametrize("way", ["forward", "gradient"])
+def test_a_scheduler_that_is_lost_is_an_error_and_nothing_hangs(nanny, way, tmp_path):
     file = tmp_path / "scheduler.json"
     options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard"]
@@ -336,7 +346,7 @@ def test_a_scheduler_that_is_lost_is_an_error_and_nothing_hangs(nanny, tmp_path)
             killing.start()
             begin = time.monotonic()
             with pytest.raises(ConnectionError, match="AL616"):
-                smooth(chunked(), np.int64(100000))
+                smooth(chunked(), np.int64(100000)) if way == "forward" else slope(chunked(), np.int64(3000))
             assert time.monotonic() - begin < 150
             killing.join()
     finally:
