@@ -5,7 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from api import Executable, Graph, executable, naming
+from api import Executable, Graph, executable, loop_walk, naming, whole_loops
 from each_case import each
 from taking_turns import every_order
 from test_batches import lowered_of
@@ -146,3 +146,36 @@ def test_kernels_are_replaced_while_runs_go_on(watched):
         patch.setattr(executable, "LONG", 0.5)
         codes = [code(f) for f in (Executable._note, Executable._look, executable.Ways.node_by_node)]
         assert every_order(replacing.threads, codes, replacing.check, 1) > 30
+
+
+# -- functions that are made by the first that wants them -------------------------------------------------
+
+
+class Failing:
+    """Two threads that run a loop as one, which fails in its fourth iteration, when its function is made."""
+
+    def threads(self):
+        def program(n):
+            x = al.constant(np.arange(3, dtype=np.int32))
+            return al.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + x[i]), [al.constant(0), n])
+
+        executable, self.told = Executable(lowered_of(program, "int32")), []
+
+        def run():
+            try:
+                executable.run([np.int32(9)], threads=1)
+            except IndexError as error:
+                self.told.append(error.__notes__[-1])
+
+        return [run, run]
+
+    def check(self):
+        assert len(self.told) == 2 and all("iteration 3 of" in told for told in self.told)
+
+
+def test_a_failure_is_told_whichever_thread_has_made_the_function():
+    failing = Failing()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop_walk, "FIRST", 0)
+        codes = [code(f) for f in (whole_loops.WholeLoop._first, whole_loops.WholeLoop._turning)]
+        assert every_order(failing.threads, codes, failing.check) > 30

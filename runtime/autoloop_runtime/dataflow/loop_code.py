@@ -82,8 +82,10 @@ class LoopCode(ItemCode):
         found = LoopParts(tree)
         return found.loop if any(part.key in self._machine for part in found.parts) else tree.loop
 
-    def compile(self) -> RunLoop:
-        """Return ``run(args, start, state, odometer)``: it empties ``args``, and counts iterations from ``start``."""
+    def compile(self, loop: object) -> RunLoop:
+        """Return ``run(args, start, state, odometer)``: it empties ``args``, and counts iterations from ``start``; a
+        global ``loop`` tells whose it is."""
+        self._globals["loop"] = loop
         code: CodeType = compile(self.source, "<autoloop loop>", "exec")
         exec(code, self._globals)
         made: RunLoop = self._globals["run"]

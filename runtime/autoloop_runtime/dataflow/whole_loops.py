@@ -86,7 +86,8 @@ class WholeLoop:
                 from .loop_code import LoopCode
 
             code = LoopCode(given[0], walk.tree, given[1], given[2])
-            self._places, self._run = code.places, code.compile()
+            # threads may make it at one time, and go on with their own: one is like the other
+            self._places, self._run = code.places, code.compile(self)
             self._given = self._walk = None  # after the rest
         assert self._run is not None
         return self._turning(self._run, args, iteration, state)
@@ -107,7 +108,7 @@ class WholeLoop:
         """Return the node whose kernel raised ``error``, and the loops around it up to this one, innermost first."""
         here = error.__traceback__
         while here is not None:  # the first is ours: a kernel may itself run loops
-            if self._run is not None and here.tb_frame.f_code is self._run.__code__:
+            if here.tb_frame.f_globals.get("loop") is self:
                 return self._found(here)
             if here.tb_frame.f_code is WALKED:
                 return self._walked(here)
