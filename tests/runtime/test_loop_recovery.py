@@ -98,6 +98,49 @@ def test_workers_forget_what_was_before_an_anchor(client):
     anchors.close()
 
 
+def test_what_is_kept_for_later_is_there_again(client):
+    anchors = api.anchors.Anchors(client)
+    (first,) = anchors.kept([chunked()], [])
+    (second,) = anchors.kept([chunked() + 1], [first])
+    assert anchors.is_kept(first) and anchors.is_kept(second)
+    client.cancel([futures[0] for futures in anchors._kept[first.name]], force=True)
+    assert np.array_equal(anchors.kept_again(first).compute(), np.arange(40.0))
+    assert anchors.kept([], [second]) == []
+    assert not anchors.is_kept(first)
+    client.cancel([one for futures in anchors._kept[second.name] for one in futures], force=True)
+    with pytest.raises(api.anchors.LostError):
+        anchors.kept_again(second)
+
+
+def waves(x, n):
+    for _ in range(n):
+        x = 1.01 * np.sin(x)
+    return (x * x).sum()
+
+
+@pytest.mark.nightly
+def test_the_scheduler_forgets_what_checkpoints_of_a_gradient_are_made_of(client):
+    most, both = {}, al.value_and_grad(al.function(waves, gradient_memory="checkpoint"))
+
+    class Counting(distributed.diagnostics.plugin.SchedulerPlugin):
+        name = "counting"
+
+        def update_graph(self, scheduler, **_):
+            most[n] = max(most.get(n, 0), len(scheduler.tasks))
+
+    client.cluster.scheduler.add_plugin(Counting())
+    try:
+        for n in (40, 160):
+            value, gradient = both(chunked() / 40, np.int64(n))
+            wanted = both(np.arange(40.0) / 40, np.int64(n))
+            np.testing.assert_allclose(value, wanted[0], rtol=1e-9)
+            np.testing.assert_allclose(gradient.compute(), wanted[1], rtol=1e-9)
+            del value, gradient
+    finally:
+        client.cluster.scheduler.remove_plugin("counting")
+    assert most[160] < 2.5 * most[40]  # of the checkpoints there are twice as many
+
+
 def test_a_loop_with_anchors_gives_the_same(client):
     x, i = smooth(chunked(), np.int64(13))
     assert i == 13

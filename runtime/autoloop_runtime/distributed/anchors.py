@@ -57,6 +57,8 @@ class Anchors:
         self._distributed: Any = importlib.import_module("distributed")
         self._array = dask_array()
         self._last: _Anchor | None = None
+        #: by the name of an array that is kept: the futures of each chunk
+        self._kept: dict[str, list[tuple[Any, ...]]] = {}
         self._name, self._numbers = f"anchor-{uuid.uuid4().hex}", itertools.count()
 
     def anchored(self, arrays: Sequence[Any]) -> list[Any]:
@@ -71,14 +73,47 @@ class Anchors:
         Exception
             What a task has raised.
         """
+        self._last, made = self._anchor(arrays)  # and nobody has the one before
+        return made
+
+    def kept(self, arrays: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+        """Return arrays in the place of some that are kept for later, which may be anchored already.
+
+        What is not among these and ``others``, which are kept as well, is let go of.
+        """
+        names = {array.name for array in (*arrays, *others)}
+        self._kept = {name: futures for name, futures in self._kept.items() if name in names}
+        anchor, made = self._anchor(arrays) if arrays else (None, [])
+        left = iter(() if anchor is None else anchor.chunks)
+        for array in made:
+            self._kept[array.name] = [next(left) for _ in _keys(array)]
+        return made
+
+    def is_kept(self, array: Any) -> bool:
+        """Return whether an array is one that ``kept`` has returned, and is still kept."""
+        return array.name in self._kept
+
+    def kept_again(self, array: Any) -> Any:
+        """Return an array that is kept, over what is left of it.
+
+        Raises
+        ------
+        LostError
+            If a chunk and its copy are both gone.
+        """
+        meta = self._array.utils.meta_from_array(array)
+        form = array.name, array.chunks, array.dtype, meta
+        return next(iter(_arrays(self._array, [form], _whole(self._kept[array.name]))))
+
+    def _anchor(self, arrays: Sequence[Any]) -> tuple[_Anchor, list[Any]]:
+        """Return an anchor, and the arrays that it holds."""
         made = self._names.persist(arrays)
         for _ in range(TRIES):
             futures = [future for array in made for future in self._chunks(array)]
             self._wait(futures)
             anchor = self._try(futures, made)
             if anchor is not None:
-                self._last = anchor  # and nobody has the one before
-                return list(_arrays(self._array, anchor.forms, [futures[0] for futures in anchor.chunks]))
+                return anchor, list(_arrays(self._array, anchor.forms, [futures[0] for futures in anchor.chunks]))
         raise LostError("workers die more often than an anchor can be made [AL616]")
 
     def again(self) -> list[Any]:
@@ -91,14 +126,12 @@ class Anchors:
         """
         if self._last is None:
             raise LostError("there is no anchor [AL616]")
-        whole = [next((one for one in futures if one.status == "finished"), None) for futures in self._last.chunks]
-        if None in whole:
-            raise LostError("a chunk and its copy are gone [AL616]")
-        return self.anchored(list(_arrays(self._array, self._last.forms, whole)))
+        return self.anchored(list(_arrays(self._array, self._last.forms, _whole(self._last.chunks))))
 
     def close(self) -> None:
-        """Let go of the last anchor."""
+        """Let go of the last anchor, and of copies of what is kept."""
         self._last = None
+        self._kept.clear()
 
     def _chunks(self, array: Any) -> list[Any]:
         """Return the futures of the chunks of an array, in the order of its keys."""
@@ -171,6 +204,14 @@ class Anchors:
             for k, result in zip(those, results):
                 made[k] = result
         return made
+
+
+def _whole(chunks: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return for each chunk a future that has it."""
+    found = [next((one for one in futures if one.status == "finished"), None) for futures in chunks]
+    if None in found:
+        raise LostError("a chunk and its copy are gone [AL616]")
+    return found
 
 
 def _without_past(keys: Sequence[Any], dask_worker: Any) -> None:

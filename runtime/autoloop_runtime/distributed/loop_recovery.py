@@ -7,11 +7,13 @@ entry; the same iterations with the same values give the same numbers.
 
 from __future__ import annotations
 
+import copy
 import importlib
 from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
+from ..collections.checkpoint_store import NoCheckpoints
 from ..namespaces.array_namespace import Namespace
 from ..namespaces.chunk_kernels import dask_array
 from ..namespaces.foreign_collections import may_hold
@@ -67,16 +69,18 @@ class RecoveredLoop:
         """Return the values to go on from after ``done`` iterations.
 
         Lists and stacks of arrays are no such: what is in them is computed from all iterations before. Then Dask goes
-        back through these.
+        back through these. The few arrays that are checkpoints for a gradient are anchored as well.
         """
-        if any(may_hold(self._namespace, one) and not isinstance(one, self._array) for one in values):
+        others = [one for one in values if not isinstance(one, self._array) and not isinstance(one, NoCheckpoints)]
+        if any(may_hold(self._namespace, one) for one in others):
             self.size = _ALL
             return list(values)
         begin = perf_counter()
         arrays = [value for value in values if isinstance(value, self._array)]
         before = self.last
         made = self._anchors.anchored(arrays) if arrays else []
-        self._held = done, [None if isinstance(value, self._array) else value for value in values]
+        self._keep(values)
+        self._held = done, [None if isinstance(value, self._array) else copied(value) for value in values]
         self._losses = 0
         end = perf_counter()
         if done > before:
@@ -111,7 +115,7 @@ class RecoveredLoop:
         if self._held is not None:
             done, values = self._held
             try:
-                return done, self._filled(values, self._anchors.again())
+                return done, self._filled(self._kept_again(values), self._anchors.again())
             except LostError:
                 self._anchors.close()
                 self._held = None
@@ -132,6 +136,24 @@ class RecoveredLoop:
         """Let go of the last anchor."""
         self._anchors.close()
 
+    def _keep(self, values: Sequence[Any]) -> None:
+        """Anchor what checkpoints for a gradient hold: each goes back to all iterations before it."""
+        slots = [(store, k) for store in values if holds_arrays(store) for k in range(len(store.values))]
+        slots = [(store, k) for store, k in slots if isinstance(store.values[k], self._array)]
+        old = [store.values[k] for store, k in slots if self._anchors.is_kept(store.values[k])]
+        new = [(store, k) for store, k in slots if not self._anchors.is_kept(store.values[k])]
+        for (store, k), made in zip(new, self._anchors.kept([store.values[k] for store, k in new], old)):
+            store.values[k] = made
+
+    def _kept_again(self, values: Sequence[Any]) -> list[Any]:
+        """Return values with new stores, of what is left of the chunks that they hold."""
+        found = [copied(value) for value in values]
+        for store in filter(holds_arrays, found):
+            store.values = [
+                self._anchors.kept_again(one) if isinstance(one, self._array) else one for one in store.values
+            ]  # fmt: skip
+        return found
+
     def _is_there(self) -> bool:
         """Return whether the scheduler answers."""
         try:
@@ -143,6 +165,22 @@ class RecoveredLoop:
     def _filled(self, values: Sequence[Any], made: Sequence[Any]) -> list[Any]:
         left = iter(made)
         return [next(left) if value is None or isinstance(value, self._array) else value for value in values]
+
+
+def holds_arrays(value: Any) -> bool:
+    """Return whether a value is a store of checkpoints that may hold some."""
+    return isinstance(value, NoCheckpoints) and hasattr(value, "values")
+
+
+def copied(value: Any) -> Any:
+    """Return a value that does not change when a loop goes on: stores are added to in place."""
+    if not holds_arrays(value):
+        return value
+    made = copy.copy(value)
+    for name in ("values", "segments", "levels"):
+        if hasattr(made, name):
+            setattr(made, name, list(getattr(made, name)))
+    return made
 
 
 def recovered(namespace: Namespace, values: Sequence[Any], done: int = 0) -> RecoveredLoop | None:

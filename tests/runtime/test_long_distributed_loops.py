@@ -1,0 +1,58 @@
+"""A loop over arrays of Dask goes on for ten thousand iterations, and no process remembers them."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+
+import autoloop as al
+import numpy as np
+import pytest
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+pytest.importorskip("array_api_compat")
+psutil = pytest.importorskip("psutil")
+
+#: bytes that a process may have more after nine tenths of the iterations: Dask keeps a note of each time that its
+#: scheduler had nothing to do
+MORE = 25e6
+ITERATIONS = 10_000
+
+
+@al.function
+def power(a, x, most):
+    rounds, value = 0, 0.0
+    while rounds < most and value < 1e30:
+        y = a @ x
+        size = np.sqrt(y @ y)
+        x, value = y / size, size
+        rounds += 1
+    return x, value, rounds
+
+
+def held():
+    """Bytes that this process has, when it has given back what it can."""
+    gc.collect()
+    if os.path.exists("/proc/self/statm"):
+        ctypes.CDLL(None).malloc_trim(0)
+    return psutil.Process().memory_info().rss
+
+
+@pytest.mark.nightly
+def test_no_process_remembers_ten_thousand_iterations():
+    matrix, options = np.eye(40) + 0.01, {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        a, x = da.from_array(matrix, chunks=(20, 40)).persist(), da.ones(40, chunks=20).persist()
+        found = []
+        for most in (ITERATIONS // 10, ITERATIONS):
+            made, _, rounds = power(a, x, np.int64(most))
+            assert rounds == most
+            # of the workers, and of the client with its scheduler; while the result is there, and all it was made of
+            found.append([held(), *client.run(held).values()])
+            known = client.run(lambda dask_worker: len(dask_worker.state.tasks)).values()
+            assert max(*known, len(cluster.scheduler.tasks)) < 8000  # as of two anchors
+            assert len(client.futures) < 100
+            del made
+    assert all(after - before < MORE for before, after in zip(*found)), found
