@@ -47,8 +47,9 @@ class ForeignTensors:
     def __init__(self, namespace: Namespace) -> None:
         self.namespace = namespace
         self.known: dict[Tensor, bool | None] = {}
-        #: of which variables of loops it was told that they are what they are on entry; by the one thread that traces
-        self.told: set[Tensor] = set()
+        #: of which variables of loops it was told that they are what they are on entry, and what that is; by the one
+        #: thread that traces
+        self.told: dict[Tensor, bool] = {}
 
     def of(self, tensor: Tensor) -> bool | None:
         """Return whether a tensor is one; None if that is not known."""
@@ -71,6 +72,10 @@ class ForeignTensors:
         sources = [self.known.get(t) for t in _sources(tensor)]
         if node.op is PARAMETER and not sources:
             return False if node.graph is node.graph.root else None
+        if node.op is WHILE:
+            entry, end = sources[tensor.index], sources.pop()
+            if entry is end and entry is not None:  # in each iteration, see ``settle_loop``
+                return entry
         if node.op is WHILE or node.op is COND:
             return sources[0] if all(one is sources[0] for one in sources) else None
         return True if True in sources else None if None in sources else False
@@ -84,7 +89,7 @@ class ForeignTensors:
         while storage is not None and (found := self.of(storage.tensor)) is None:
             storage = storage.before  # of a variable of a loop
         if first is not None and found is not None and storage is not first:
-            self.told.add(first.tensor)
+            self.told[first.tensor] = found
         return found
 
     def settle_loop(
@@ -100,6 +105,9 @@ class ForeignTensors:
         """
         before = self.known
         assumed = {k: found for k, one in enumerate(begun) if (found := self.of(one)) is not None}
+        for k, one in enumerate(begun):  # a variable of the loop around, of which it is found out later
+            if k not in assumed and inside[k] in self.told and not _is_made(one):
+                assumed[k] = self.told[one] = self.told[inside[k]]
         while True:
             self.known = {one: found for one, found in before.items() if found is not None}
             self.known.update((inside[k], found) for k, found in assumed.items())
@@ -114,6 +122,11 @@ class ForeignTensors:
             )
 
 
+def _is_made(tensor: Tensor) -> bool:
+    """Return whether a tensor is no variable of a loop, and nothing that is captured."""
+    return tensor.node is not None and tensor.node.op is not PARAMETER
+
+
 def _sources(tensor: Tensor) -> list[Tensor]:
     """Return the tensors of which it hangs whether one is an array of theirs."""
     node = tensor.node
@@ -122,6 +135,8 @@ def _sources(tensor: Tensor) -> list[Tensor]:
     if node.op is PARAMETER:
         outer = node.graph.captured_from.get(tensor)
         return [] if outer is None else [outer]
+    if node.op is WHILE:
+        return [*node.inputs, node.attrs["body"].outputs[tensor.index]]
     if node.op is COND:
         return [node.attrs[branch].outputs[tensor.index] for branch in ("then", "else")]
     if node.op.positions is None:
