@@ -284,7 +284,7 @@ def steps(x):
     return x, k
 
 
-@pytest.mark.parametrize("fault", ["full disk", "folder is gone", "read-only"])
+@pytest.mark.parametrize("fault", ["full disk", "folder is gone", "read-only", "ctrl-c while writing"])
 def test_a_folder_that_fails_is_told_and_keeps_what_it_has(tmp_path, monkeypatch, fault):
     """The error is the system's; what was whole stays, nothing else does, and the program goes on from it."""
     monkeypatch.setattr(checkpoints, "SMALL", 0)
@@ -299,10 +299,10 @@ def test_a_folder_that_fails_is_told_and_keeps_what_it_has(tmp_path, monkeypatch
                 shutil.rmtree(folder)
             else:
                 number = errno.ENOSPC if fault == "full disk" else errno.EROFS
-                where = (os, "fsync") if fault == "full disk" else (os, "mkdir")
+                where = (os, "mkdir") if fault == "read-only" else (os, "fsync")
 
                 def refuses(*_, **__):
-                    raise OSError(number, os.strerror(number))
+                    raise KeyboardInterrupt if "ctrl-c" in fault else OSError(number, os.strerror(number))
 
                 patch.setattr(*where, refuses)
             save(self, *args)
@@ -310,7 +310,7 @@ def test_a_folder_that_fails_is_told_and_keeps_what_it_has(tmp_path, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(checkpoints.CheckpointFolder, "save", fails)
         with (
-            pytest.raises(OSError, match="No space|No such file|Read-only"),
+            pytest.raises((OSError, KeyboardInterrupt), match="No space|No such file|Read-only|^$"),
             al.keep_checkpoints(folder, checkpoint_every=3),
         ):
             steps(np.ones(3))
