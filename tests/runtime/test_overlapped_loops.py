@@ -11,6 +11,7 @@ from test_machine_kernels import at_once as at_once
 
 pytestmark = needs_native
 N = 128
+TABLE = np.arange(float(N), dtype=np.float32) / N
 RANDOM = np.random.default_rng(5)
 A, B = [RANDOM.standard_normal((N, N)).astype(np.float32) for _ in range(2)]
 V, W = [(0.9 / N**0.5 * RANDOM.standard_normal((N, N))).astype(np.float32) for _ in range(2)]
@@ -72,7 +73,28 @@ def in_a_loop(a, b, n, window=10):
     return al.while_loop(lambda k, *_: k < 3, body, (0, a, b), parallel_iterations=window)
 
 
-PROGRAMS = [chains, layers, with_numbers, captured, taken_turns, in_a_loop]
+def by_branch(a, b, n, window=10):
+    """A branch with heavy kernels in it."""
+
+    def body(i, a, b):
+        return i + 1, al.cond(i % 2 == 0, lambda: al.tanh(a @ V), lambda: a * 0.5), al.tanh(b @ W)
+
+    return al.while_loop(lambda i, *_: i < n, body, (0, a, b), parallel_iterations=window)
+
+
+def with_places(a, b, n, window=10, places=N):
+    """Elements at places that are known when it runs."""
+    body = lambda i, a, b, s: (i + 1, al.tanh(a @ V), al.tanh(b @ W), s + TABLE[:places][2 * i] * b[0, 0])
+    return al.while_loop(lambda i, *_: i < n, body, (0, a, b, 0.0), parallel_iterations=window)
+
+
+def until(a, b, n, window=10):
+    """A condition that waits for a product."""
+    body = lambda i, a, b: (i + 1, al.tanh(a @ V), al.tanh(b @ W))
+    return al.while_loop(lambda i, a, b: (i < n) & (al.sum(a * a) > 1e-3), body, (0, a, b), parallel_iterations=window)
+
+
+PROGRAMS = [by_branch, with_places, until, chains, layers, with_numbers, captured, taken_turns, in_a_loop]
 
 
 def flat(results):
@@ -91,3 +113,44 @@ def test_they_give_what_others_give(program, runs):
                     assert x.dtype == y.dtype
                     np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
         assert runs and None not in runs, "no run of that kind"
+
+
+def told(f, *args):
+    """What an error says."""
+    with pytest.raises(IndexError) as caught:
+        f(*args)
+    return str(caught.value), caught.value.__notes__
+
+
+def fails(a, b, n):
+    return with_places(a, b, n, places=9)
+
+
+def fails_in_a_loop(a, b, n):
+    body = lambda k, s: (k + 1, s + with_places(a, b, n + k, places=9)[3])
+    return al.while_loop(lambda k, s: k < 4, body, (0, 0.0))
+
+
+@pytest.mark.parametrize(("program", "n"), [(fails, 7), (fails_in_a_loop, 3)])
+def test_what_fails_is_told_as_elsewhere(program, n, runs):
+    wanted = al.function(program, executor="sequential", autograph=False)
+    f = al.function(program, executor="dataflow", autograph=False)
+    for _ in range(5):
+        f(A, B, al.constant(2 if program is fails else -2))
+    runs.clear()
+    assert told(f, A, B, al.constant(n)) == told(wanted, A, B, al.constant(n))
+    assert None in runs
+    for x, y in zip(flat(f(A, B, al.constant(1))), flat(wanted(A, B, al.constant(1))), strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+
+
+def test_where_floating_errors_are_asked_for_they_run_otherwise(runs):
+    f = al.function(chains, executor="dataflow", autograph=False)
+    for _ in range(5):
+        wanted = flat(f(A, B, al.constant(7)))
+    runs.clear()
+    with np.errstate(over="raise"):
+        found = flat(f(A, B, al.constant(7)))
+    assert not runs
+    for x, y in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)

@@ -134,31 +134,23 @@ def _may_be_one(lowered: Lowered, members: Sequence[FlatNode], is_few: bool) -> 
     """Return whether a loop can be run as one, and has nothing else that is worth a thread; ``is_few``: else its light
     kernels are called one by one, which is no slower where there is next to nothing in batches."""
     batches = [node for node in members if node.kind is Kind.BATCH]
-    light = 0.0
-    for batch in batches:
-        inside = _kernels(lowered, batch)
-        if sum([max(nanoseconds(node) - ARRAY_CALL, LEAST) for node in inside]) > HEAVY:
-            return False
-        light += sum(map(nanoseconds, inside))
-    if is_few and light < CALL * len(batches):
-        return False
-    return bool(batches) and may_be_done_again(lowered, members)
-
-
-def may_be_done_again(lowered: Lowered, members: Sequence[FlatNode]) -> bool:
-    """Return whether a loop can be run in program order, and none of its kernels can fail."""
-    batches = [node for node in members if node.kind is Kind.BATCH]
     turns = [node for node in batches if node.value.doors.predicate is not None]
-    if any(node.kind not in _KINDS for node in members) or any(condition_given(node) is None for node in turns):
+    if not batches or any(node.kind not in _KINDS for node in members):
+        return False
+    if any(condition_given(node) is None for node in turns):
         return False
     if not turns and not any(node.kind is Kind.LOOP_COND for node in members):
         return False
+    kernels = [node for node in members if node.kind is Kind.KERNEL]
+    light = 0.0
+    for batch in batches:
+        inside = [lowered.nodes[k] for k in batch.value.members if lowered.nodes[k].kind is Kind.KERNEL]
+        if sum([max(nanoseconds(node) - ARRAY_CALL, LEAST) for node in inside]) > HEAVY:
+            return False
+        kernels += inside
+        light += sum(map(nanoseconds, inside))
+    if is_few and light < CALL * len(batches):
+        return False
     if any(node.kind is Kind.MERGE and not is_loop_merge(node) for node in members):
         return False  # a branch around heavy kernels
-    kernels = [node for node in members if node.kind is Kind.KERNEL]
-    kernels += [node for batch in batches for node in _kernels(lowered, batch)]
     return all(n.source is not None and n.source.op is n.op and not can_fail(n.source) for n in kernels)
-
-
-def _kernels(lowered: Lowered, batch: FlatNode) -> list[FlatNode]:
-    return [lowered.nodes[k] for k in batch.value.members if lowered.nodes[k].kind is Kind.KERNEL]

@@ -10,9 +10,9 @@ import numpy as np
 from ..analysis.weight import Weight
 from ..base.aligned_memory import LINE
 from . import token_core as tc
-from .dependence import is_loop_merge
 from .execution_plan import CONTROL, EXIT, MISSING, NEXT, Edges, Plan, Step
 from .flat_graph import FlatNode, Kind, Port
+from .loops_alone import enters
 from .step_forms import StepCode
 from .token_forms import TokenForm
 
@@ -288,17 +288,6 @@ class LoopTables(Words):
         stack = self._words[areas + tc.W_STACK]
         self._put(stack, [number for edges, buffer in tokens for number in (ring, edges, buffer)])
         self._words[areas + tc.W_HELD] = len(tokens)
-
-
-def enters(members: Sequence[FlatNode]) -> list[list[FlatNode]]:
-    """Return the Enters of each value that a loop is given, in the order of ``loop_items.doors``."""
-    of = {node.index: node for node in members if node.kind is Kind.ENTER}
-    variables = [[of[node.inputs[0][0]]] for node in members if is_loop_merge(node)]
-    captured = dict[Port, list[FlatNode]]()
-    for node in members:
-        if node.constant:
-            captured.setdefault(node.inputs[0], []).append(node)
-    return [*variables, *captured.values()]
 
 
 def aligned(size: int) -> Any:

@@ -50,10 +50,13 @@ class Ways:
     plan : Plan
         Several kernels may be a step.
     owned : Ownership
+    moved : Plan, optional
+        In which all tokens are moved by Python, if that is another: how far loops are is seen by those.
     """
 
-    def __init__(self, lowered: Lowered, plan: Plan, owned: Ownership) -> None:
+    def __init__(self, lowered: Lowered, plan: Plan, owned: Ownership, moved: Plan | None = None) -> None:
         self.lowered, self.plan, self._owned = lowered, plan, owned
+        self.moved = moved or plan
         #: made by the first that wants it, without a lock: two threads make the same
         self._each: Plan | None = None
 
@@ -222,14 +225,14 @@ class Executable:
             lowered, machine = with_kernels(self._numpys, pieces, found), of_batches(pieces, found)
             self._ways, joined = self._planned(lowered, machine)
             if self.plan.sharing and len(lowered.frames) > 1:
-                self._look_for_loops(joined, machine, source)
+                self._look_for_loops(joined, source)
 
-    def _look_for_loops(self, joined: Lowered, machine: Machine, source: Source) -> None:
+    def _look_for_loops(self, joined: Lowered, source: Source) -> None:
         """Look for loops that can do without the interpreter. The lock is held."""
         with undivided():
             from .overlapped_loops import OverlappedLoops
 
-        loops = OverlappedLoops(self._numpys, self.lowered, joined, self.plan, self._owned, machine)
+        loops = OverlappedLoops(self._numpys, self.lowered, joined, self.plan, self._owned, _by_itself)
         if loops.forms:
             self._loops, self._due = loops.hoped(source.cores()), 0.0
 
@@ -240,7 +243,7 @@ class Executable:
         if not loops.is_hoped:
             self._loops = None
         if found is not None:
-            self._ways = Ways(self.lowered, Plan(found, self._owned, None, self.lowered), self._owned)
+            self._ways = Ways(self.lowered, Plan(found, self._owned, None, self.lowered), self._owned, self.plan)
 
     def _pieces_hoped(self) -> Iterator[Piece]:
         """Return what may be machine code, of the graph as it is joined where all of that is."""
@@ -259,7 +262,9 @@ class Executable:
             if self._telling is None:
                 self._telling = Plan(self._numpys, self._owned)
             return self._telling
-        return ways.plan if is_joined else ways.node_by_node()
+        if not is_joined:
+            return ways.node_by_node()
+        return ways.moved if boards else ways.plan
 
 
 def _count(plan: Plan, threads: int | None, values: int) -> int:
@@ -324,6 +329,16 @@ def run_alone(
         del out
         if watch is not None:
             watch.look(tokens, len(light) + len(heavy))
+
+
+def _by_itself(plan: Plan, feeds: list[Any], state: RunState, watch: Watch) -> list[Any]:
+    """Return what a plan gives that is run on this thread."""
+    tokens = State(plan)
+    try:
+        run_alone(tokens, feeds, state, watch)
+        return results_of(tokens)
+    finally:
+        tokens.close()
 
 
 def _shown(tokens: State) -> AbstractContextManager[None]:

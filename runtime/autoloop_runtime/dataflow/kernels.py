@@ -8,7 +8,7 @@ from typing import Any
 
 from ..base import profiler
 from ..base.dataclass import Protocol
-from ..ir.failures import annotate
+from ..ir.failures import annotate, annotate_further, is_annotated
 from ..ir.graph import Node
 from ..ir.run_state import RunState
 from .execution_plan import Step
@@ -137,6 +137,8 @@ def explained(error: Exception, it: Iteration, step: Step, node: FlatNode | None
     if place is not None:
         flat, loops = place[0], [*place[1], *loops]
     assert flat.source is not None
+    if flat.kind is Kind.WHOLE and is_annotated(error):
+        return annotate_further(error, loops)
     found = flat.op.culprit(error) if flat.op is not None and flat.op.culprit is not None else None
     raised, inside = found or (flat.source, [])
     return annotate(error, raised, [*inside, *loops])

@@ -1,36 +1,37 @@
 """Loops with heavy kernels that can run beside each other, all of which are machine code: one step of the plan, that
 moves their tokens in native memory (``core_runs``).
 
-That is so of loops without loops in them, of which no kernel can fail. Until all of that is compiled, where somebody
-looks how far they are, and if anything goes wrong, they are run otherwise.
+That is so of loops without loops in them. Until all of that is compiled, and where somebody looks how far they are,
+tokens are moved as everywhere else; and so they are once more if a kernel has failed, to tell which stands first.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.ownership import Ownership
 from ..base import config
-from ..base.profiler import boards
 from ..ir.graph import Node
 from ..ir.run_state import RunState
-from .batched_loops import BatchedTree, may_be_done_again, with_loops
+from .batched_loops import with_loops
 from .core_runs import CoreRun
 from .core_tables import Enter, LoopTables, Untold
 from .critical_path import CriticalPaths
 from .execution_plan import Plan
 from .flat_graph import FlatNode, Kind, Lowered, Port
+from .frames import State
+from .kernels import Watch
 from .loop_code import Unwanted
+from .loops_alone import alone
 from .step_forms import StepCode, StepForm, step_forms
 from .token_forms import TokenForm
-from .whole_loops import WholeLoop
 
 if TYPE_CHECKING:
-    from .batches import Machine
     from .faster_kernels import Cores
 
+Run = Callable[[Plan, list[Any], RunState, Watch], list[Any]]
 #: threads that work on one loop at once
 MOST = 16
 #: what hands its first input on
@@ -47,26 +48,34 @@ class OverlappedLoop:
 
     overlaps = True
 
-    def __init__(self, tables: LoopTables, enter: Enter, otherwise: WholeLoop) -> None:
-        self._tables, self._enter, self._otherwise = tables, enter, otherwise
-        self.frame = otherwise.frame
+    def __init__(self, frame: int, tables: LoopTables, enter: Enter, otherwise: Plan, run: Run) -> None:
+        self.frame = frame
+        self._tables, self._enter, self._otherwise, self._run = tables, enter, otherwise, run
 
     def __call__(self, state: RunState, args: list[Any]) -> tuple[Any, ...]:
         """Run it; ``args`` is emptied."""
-        found = None
-        if not boards:
-            unwanted = getattr(args, "unwanted", ())
-            found = CoreRun(self._tables, self._enter, getattr(args, "threads", 1), unwanted).run(args)
-            if unwanted:
-                raise Unwanted
-        if found is None:
-            return self._otherwise(state, args)
+        unwanted = getattr(args, "unwanted", ())
+        found = CoreRun(self._tables, self._enter, getattr(args, "threads", 1), unwanted).run(args)
+        if unwanted:
+            raise Unwanted
+        given = args.copy()
         args.clear()
-        return found
+        return tuple(self._run(self._otherwise, given, state, Wanted(unwanted))) if found is None else found
 
     def place(self, error: BaseException) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
-        """Return the node whose kernel raised ``error``, see ``WholeLoop``."""
-        return self._otherwise.place(error)
+        """Return nothing: an error that comes out of it has been told of."""
+
+
+class Wanted(Watch):
+    """Ends a run that nobody waits for any more."""
+
+    def __init__(self, unwanted: Sequence[bool]) -> None:
+        super().__init__(None, None)
+        self._unwanted = unwanted
+
+    def look(self, tokens: State, ready: int) -> None:
+        if self._unwanted:
+            raise Unwanted
 
 
 class OverlappedLoops:
@@ -79,8 +88,8 @@ class OverlappedLoops:
     plan : Plan
         Of ``joined``.
     owned : Ownership
-    machine : mapping
-        See ``with_joined_steps``.
+    run : callable
+        Runs a plan on one thread.
 
     Attributes
     ----------
@@ -89,9 +98,9 @@ class OverlappedLoops:
     """
 
     def __init__(
-        self, numpys: Lowered, lowered: Lowered, joined: Lowered, plan: Plan, owned: Ownership, machine: Machine
+        self, numpys: Lowered, lowered: Lowered, joined: Lowered, plan: Plan, owned: Ownership, run: Run
     ) -> None:  # fmt: skip
-        self._lowered, self._joined, self._plan, self._owned, self._machine = lowered, joined, plan, owned, machine
+        self._lowered, self._joined, self._plan, self._owned, self._run = lowered, joined, plan, owned, run
         self._members: dict[int, list[FlatNode]] = {}
         nodes = [node for node in joined.nodes if node.kind is not Kind.GONE]
         forms = {one.place: one for one in step_forms(numpys, lowered, nodes)} if plan.parallel else {}
@@ -104,7 +113,7 @@ class OverlappedLoops:
 
     def _may_be_one(self, members: Sequence[FlatNode], forms: Mapping[int, StepForm]) -> bool:
         kernels = _kernels(members)
-        if not all(node.index in forms for node in kernels) or not may_be_done_again(self._lowered, members):
+        if not all(node.index in forms for node in kernels) or any(node.kind is Kind.WHOLE for node in members):
             return False
         steps = [self._plan.steps[node.index] for node in kernels]
         return any(step.flat.index in self._plan.sharing for step in steps) and not any(step.bulky for step in steps)
@@ -130,8 +139,8 @@ class OverlappedLoops:
                 tables = LoopTables(self._plan, frame, own, forms_of_tokens(members, own), paths.behind, workers)
             except Untold:
                 continue
-            otherwise = WholeLoop(self._joined, frame, self._owned, self._machine, BatchedTree)
-            yield frame, OverlappedLoop(tables, enter, otherwise)
+            otherwise = Plan(alone(self._joined, members), self._owned)
+            yield frame, OverlappedLoop(frame, tables, enter, otherwise, self._run)
 
 
 class HopedLoops:

@@ -1,0 +1,41 @@
+"""A loop of a graph as a graph of its own, whose feeds are what it is given and whose fetches are what leaves it.
+
+Its nodes keep their places, which tell what stands first in the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..base.dataclass import replace
+from .dependence import is_loop_merge
+from .flat_graph import GONE, FlatNode, Kind, Lowered, Port
+
+
+def enters(members: Sequence[FlatNode]) -> list[list[FlatNode]]:
+    """Return the Enters of each value that a loop is given, in the order of ``loop_items.doors``."""
+    of = {node.index: node for node in members if node.kind is Kind.ENTER}
+    variables = [[of[node.inputs[0][0]]] for node in members if is_loop_merge(node)]
+    captured = dict[Port, list[FlatNode]]()
+    for node in members:
+        if node.constant:
+            captured.setdefault(node.inputs[0], []).append(node)
+    return [*variables, *captured.values()]
+
+
+def alone(lowered: Lowered, members: Sequence[FlatNode]) -> Lowered:
+    """Return the graph of a loop without loops in it, whose nodes are ``members``."""
+    own = {node.index: node for node in members}
+    nodes = [own.get(k, node if node.kind is Kind.CONST else GONE) for k, node in enumerate(lowered.nodes)]
+    free = iter([k for k, node in enumerate(nodes) if node is GONE])  # what is given stands before the loop
+    feeds = list[int]()
+    for those in enters(members):
+        place = next(free, len(nodes))
+        if place == len(nodes):
+            nodes.append(GONE)
+        feeds.append(place)
+        nodes[place] = FlatNode(place, Kind.FEED, f"given/{place}", (), (), 0, None, None, {}, 1, False, None)
+        for node in those:
+            nodes[node.index] = replace(node, inputs=((place, 0),))
+    exits = [(node.index, 0) for node in members if node.kind is Kind.EXIT]
+    return replace(lowered, nodes=tuple(nodes), feeds=tuple(feeds), fetches=tuple(exits))
