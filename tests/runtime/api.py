@@ -178,6 +178,7 @@ from autoloop_runtime.native.kernels import (
     ll_files,
     quick_sort,
     stack_code,
+    subnormal_products,
     swap_file,
     thread_pool,
 )

@@ -14,7 +14,7 @@ from ...ops.operands import CAST
 from ...ops.reducing import SUM
 from ..ir.elements import FLOAT, HALF, LType, literal
 from ..ir.moving import is_moving
-from ..kernels import gemm
+from ..kernels import gemm, subnormal_products
 from ..writer.context import Context
 from ..writer.fortran_calls import call_fortran
 from ..writer.interrupts import FLOATS, INTEGERS, Fuel, in_pieces, part_of
@@ -268,7 +268,11 @@ def _shared(
 def _kernel(ctx: Context, p: gemm.Problem, pointers: Sequence[str]) -> None:
     parts = (p.t.name, p.m, p.n, p.k, *p.a, p.b, p.c)
     name = "gemm_" + "_".join([str(x).replace("-", "m") for x in parts])
-    gemm.define(ctx.module, name, p, gemm.machine_of(ctx.libraries.features))
+    machine = gemm.machine_of(ctx.libraries.features)
+    gemm.define(ctx.module, name, p, machine)
+    if subnormal_products.fits(p, machine):
+        product, name = name, f"looking_{name}"
+        subnormal_products.define(ctx.module, name, p, machine, product)
     ctx.writer.do(f"call void @{name}({', '.join(f'ptr {x}' for x in pointers)})")
 
 
