@@ -188,6 +188,7 @@ SAMPLES |= {
     "tensor_array_concat": (lambda x: array().unstack(x).concat(), [M]),
     "tensor_array_split": (lambda x: array().split(x, [1, 2, 1]).read(1), [V]),
     "copied": (lambda x: apply(OPS["copied"], [x * x]) * x, [V]),
+    "of_library": (lambda x: apply(OPS["of_library"], [x * x]) * x, [V]),
     "CustomGradient": (own_rule, [V]),
 }
 #: what is not in a program above: NumPy's names and SciPy's, with arrays of one shape

@@ -15,6 +15,7 @@ INTERNAL = {
     "StackRead": (([np.float32(2), np.float32(3)], np.int64(1)), {"dtype": np.float32, "shape": ()}),
     "pow_in_loop": ((np.float64(1.7), np.float64(2.5)), {}),
     "copied": ((np.arange(3.0),), {}),
+    "of_library": ((np.arange(3.0),), {}),
 }
 
 

@@ -39,7 +39,7 @@ COPIED = primitive(
     entries=lambda node, ask: ask(node.inputs[0]),
 )
 
-function("copied", lambda x: apply(COPIED, [x]))
+function("copied", lambda x: apply(COPIED, [convert_to_tensor(x)]))
 
 OF_LIBRARY = primitive(
     "of_library",
