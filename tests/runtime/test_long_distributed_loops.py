@@ -15,7 +15,7 @@ distributed = pytest.importorskip("distributed")
 pytest.importorskip("array_api_compat")
 psutil = pytest.importorskip("psutil")
 
-#: bytes that a process may have more after nine tenths of the iterations: Dask keeps profiles of its workers, a thousand
+#: bytes that a process may have more after nine tenths of the iterations: Dask keeps profiles of workers, a thousand
 #: at most, and its scheduler notes each time that it had nothing to do
 MORE = 40e6
 ITERATIONS = 10_000
