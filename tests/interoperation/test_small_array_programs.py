@@ -1,4 +1,7 @@
-"""Small programs over arrays of other libraries do what they do undecorated: values, kinds, dtypes, errors, writes."""
+"""Small programs over arrays of other libraries do what they do undecorated: values, kinds, dtypes, errors, writes.
+
+One file: a table of programs.
+"""
 
 from __future__ import annotations
 
@@ -51,14 +54,6 @@ def sum_elements(x):
     t = 0.0
     for i in range(len(x)):
         t = t + x[i]
-    return t
-
-
-@program(V)
-def sum_elements_aug(x):
-    t = 0.0
-    for i in range(x.shape[0]):
-        t += x[i]
     return t
 
 
@@ -192,14 +187,6 @@ def aug_local(x):
 
 
 @program(V)
-def aug_loop(x):
-    y = x * 1.0
-    for i in range(3):
-        y += x
-    return y
-
-
-@program(V)
 def returned_two_views(x):
     y = x * 2
     return y, y[1:], y[::2]
@@ -243,15 +230,6 @@ def complex_loop(c):
         c = c * c
         n += 1
     return c
-
-
-@program(Z)
-def zero_d_loop(z):
-    n = 0
-    while z > 0.1:
-        z = z / 2
-        n = n + 1
-    return z, n
 
 
 @program(E)
@@ -325,15 +303,6 @@ def cond_types(x):
 
 
 @program(V)
-def cond_elem(x):
-    if x[0] > 0:
-        y = x[1]
-    else:
-        y = 0.0
-    return y
-
-
-@program(V)
 def clip_round(x):
     xp = names(x)
     return xp.clip(x, -1.0, 2.0), xp.round(x), xp.floor(x), xp.sign(x), xp.maximum(x, x * 0)
@@ -343,33 +312,6 @@ def clip_round(x):
 def astype_mul(k):
     xp = names(k)
     return xp.astype(k, xp.float32) * xp.asarray(2.0, dtype=xp.float32), xp.sum(xp.astype(k, xp.float64))
-
-
-@program(V)
-def nested_loops(x):
-    t = x[0] * 0
-    for i in range(3):
-        j = 0
-        while j < i:
-            t = t + x[j]
-            j += 1
-    return t
-
-
-@program(V)
-def newton(x):
-    a = x * x
-    while names(x).max(names(x).abs(x * x - 2)) > 1e-6:
-        x = 0.5 * (x + 2 / x)
-    return x, a
-
-
-@program(V)
-def swap(x):
-    a, b = x, x + 1
-    for i in range(3):
-        a, b = b, a * 0.5
-    return a, b
 
 
 @program(V)
@@ -419,24 +361,6 @@ def alias_write_loop(x):
     for i in range(3):
         y[i] = y[i] + 1
     return last
-
-
-@program(V)
-def count_true(x):
-    n = 0
-    for i in range(5):
-        if x[i] > 0:
-            n += 1
-    return n
-
-
-@program(V)
-def argmin_loop(x):
-    best, where = x[0], 0
-    for i in range(1, 5):
-        if x[i] < best:
-            best, where = x[i], i
-    return best, where
 
 
 @program(V)

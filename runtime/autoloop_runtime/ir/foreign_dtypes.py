@@ -1,4 +1,4 @@
-"""Which dtypes another library has for what is made of its arrays, where these are not as NumPy's are."""
+"""Which dtypes and shapes another library tells of its arrays, where these are not as NumPy's are."""
 
 from __future__ import annotations
 
@@ -44,6 +44,15 @@ class ForeignDtypes(ForeignTensors):
         if found is None:
             self.refuse("the dtype, where only the run knows if it is one,")
         return made
+
+    def shape(self, array: Any, extents: tuple[Any, ...]) -> Any:
+        """Return what ``x.shape`` gives: extents, in a tuple of the library's."""
+        if self.holds(array) is False:
+            return extents
+        kind = type(self.namespace.asarray(np.ones((1,) * len(extents), array.dtype)).shape)
+        if kind is not tuple and any(isinstance(one, Tensor) for one in extents):
+            self.refuse("x.shape, of which only the run knows some,")
+        return extents if kind is tuple else kind(extents)
 
     def note_said(self, name: str, kwargs: Any, made: Any) -> Any:
         """Note which dtypes are what the user has said, in a call of this name, and not what operands are brought to;

@@ -127,15 +127,6 @@ class Theirs(ForbiddenForms):
             self.refuse("the namespace, where only the run knows if it is one,")
         return self._names(self) if found else None
 
-    def shape(self, array: Any, extents: tuple[Any, ...]) -> Any:
-        """Return what ``x.shape`` gives: extents, in a tuple of the library's."""
-        if self.holds(array) is False:
-            return extents
-        kind = type(self.namespace.asarray(np.ones((1,) * len(extents), array.dtype)).shape)
-        if kind is not tuple and any(isinstance(one, Tensor) for one in extents):
-            self.refuse("x.shape, of which only the run knows some,")
-        return extents if kind is tuple else kind(extents)
-
     def number(self, tensor: Tensor) -> Tensor:
         """Return a tensor as that of a number of Python's, ``float(x[0])``: whatever computes it, what is made of it is
         no array of the library."""
