@@ -15,6 +15,7 @@ from autoloop_runtime.analysis.inside import count_nodes, graphs_inside, loops_i
 from autoloop_runtime.analysis.observable import effects, has_effect, is_barrier, is_pure, may_repeat, only_computes
 from autoloop_runtime.analysis.ownership import Ownership as Ownership
 from autoloop_runtime.analysis.passed_on import Origins, is_fixed
+from autoloop_runtime.analysis.positions_within import can_fail_in
 from autoloop_runtime.analysis.sizes import LARGE, SMALL, bytes_of, is_large, may_hold_memory
 from autoloop_runtime.analysis.uses import CONTROL, END, Readers, place_of, places, readers
 from autoloop_runtime.analysis.weight import Weight as Weight

@@ -238,7 +238,7 @@ def _induction(node: Node, tensor: Tensor, known: Known) -> Induction | None:
     comparison = COMPARE[test.op]
     left, right = test.inputs
     for side, other, compared in ((left, right, comparison), (right, left, TURNED[comparison])):
-        k = place_of(cond.inputs[:count], _widened(side))
+        k = place_of(cond.inputs[:count], widened(side))
         step = None if k is None else constant_step(node, k, known)
         if k is None or step is None or other.dtype.kind not in "iu":
             continue
@@ -252,7 +252,7 @@ def _induction(node: Node, tensor: Tensor, known: Known) -> Induction | None:
     return None
 
 
-def _widened(tensor: Tensor) -> Tensor:
+def widened(tensor: Tensor) -> Tensor:
     """Return what was cast, if that did not change its value."""
     while (node := tensor.node) is not None and node.op is CAST and tensor.dtype.kind in "iu":
         source = node.inputs[0]

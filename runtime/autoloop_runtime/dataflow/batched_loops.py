@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..analysis.cost import ARRAY_CALL, HEAVY
-from ..analysis.failure import can_fail
+from ..analysis.positions_within import can_fail_in
 from ..base.dataclass import replace
 from .batch_doors import ENDS, GOES_ON
 from .batches import LEAST
@@ -153,4 +153,7 @@ def _may_be_one(lowered: Lowered, members: Sequence[FlatNode], is_few: bool) -> 
         return False
     if any(node.kind is Kind.MERGE and not is_loop_merge(node) for node in members):
         return False  # a branch around heavy kernels
-    return all(n.source is not None and n.source.op is n.op and not can_fail(n.source) for n in kernels)
+    return all(
+        n.source is not None and n.source.op is n.op and not can_fail_in(n.source, lowered.frames[n.frame].source)
+        for n in kernels
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from .flat_graph import FlatNode, Kind, Lowered, Port
 from .packed_bundles import Form
 from .pieces import KNOWN, KNOWN_TO_BATCH, Maker, only_gives, only_leads
 from .token_forms import TokenForm, is_plain
+from .turn_branches import under_condition
 
 #: the condition of a loop
 BOOLEAN: Form = np.dtype(bool), ()
@@ -125,6 +127,11 @@ def step_forms(numpys: Lowered, lowered: Lowered, joined: Sequence[FlatNode]) ->
             yield made
 
 
+def _turn(graph_with: Callable[[Sequence[int]], Graph], places: Sequence[int]) -> Graph:
+    graph = graph_with(places)
+    return under_condition(graph, graph.outputs[-1])
+
+
 def _of_kernel(numpys: Lowered, lowered: Lowered, flat: FlatNode) -> StepForm | None:
     plain = numpys.nodes[flat.index]
     if plain.source is None or not only_gives(plain, plain.source):
@@ -220,10 +227,13 @@ class _Step:
         copies = tuple([self._copy(*one) for one in puts if not self._told.makes(one[0])])
         piece = self._told.piece((place,), [port for port, _ in results], None)
         writes, sides = tuple([to for _, to in results]), tuple([one.side for one in outputs])
+        graph_with = piece.graph_with
+        if predicate is not None and self._told.makes(self._source(predicate)):  # it is the last of the outputs
+            graph_with = partial(_turn, piece.graph_with)
         kind = piece.kind, len(self._given), len(self._constants), tuple(reads), writes, copies
         return StepForm(
             place, tuple(self.inputs), tuple(known), sides, predicate is not None, tuple(self._constants),
-            piece.numbers, piece.nodes, kind, piece.graph_with, tuple(reads), writes, copies,
+            piece.numbers, piece.nodes, kind, graph_with, tuple(reads), writes, copies,
         )  # fmt: skip
 
     def _place_inputs(self, handed_on: set[Port]) -> bool:
