@@ -338,3 +338,25 @@ def test_a_process_takes_them_from_the_file(tmp_path):
     (file,) = (tmp_path / "cache").glob("*.modules")
     groups = {begin for begin, *_ in Finder(str(file))._index.values()}
     assert len(groups) < 40
+
+
+FIRST_OF_ALL = """
+import sys
+import autoloop_runtime.dataflow.pieces
+before = {name: module for name, module in sys.modules.items() if name.startswith("autoloop_runtime.")}
+import autoloop
+import autoloop_runtime.dataflow.batches, autoloop_runtime.dataflow.whole_loops
+assert len(before) > 20 and all(sys.modules[name] is module for name, module in before.items())
+"""
+
+
+def test_what_was_loaded_before_there_was_a_file_is_not_loaded_again(tmp_path):
+    """Two of a module are two of its classes: what one makes the other does not know."""
+    script = tmp_path / "program.py"
+    environment = {"AUTOLOOP_CACHE": "1", "AUTOLOOP_CACHE_DIR": str(tmp_path / "cache")}
+    for text in (PROGRAM, FIRST_OF_ALL):
+        script.write_text(text)
+        done = subprocess.run(
+            [sys.executable, script], capture_output=True, text=True, env=os.environ | environment, check=False
+        )
+        assert done.returncode == 0, done.stderr

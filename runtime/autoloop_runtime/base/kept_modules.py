@@ -247,6 +247,8 @@ class Finder:
             self._codes.update(codes)
             self._opened[begin] = tuple(codes)
         for name in self._opened[begin][place - count : place]:
+            if name in sys.modules:  # loaded before this finder was asked for anything
+                continue
             if name in self._codes and self._begun_for.setdefault(name, fullname) == fullname:
                 self._load(name)
         return self._codes.pop(fullname, None)
