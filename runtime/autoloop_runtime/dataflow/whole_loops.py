@@ -108,7 +108,8 @@ class WholeLoop:
         """Return the node whose kernel raised ``error``, and the loops around it up to this one, innermost first."""
         here = error.__traceback__
         while here is not None:  # the first is ours: a kernel may itself run loops
-            if here.tb_frame.f_globals.get("loop") is self:
+            whose: object = here.tb_frame.f_globals.get("loop")
+            if whose is self:
                 return self._found(here)
             if here.tb_frame.f_code is WALKED:
                 return self._walked(here)
