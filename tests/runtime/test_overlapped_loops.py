@@ -144,6 +144,31 @@ def test_what_fails_is_told_as_elsewhere(program, n, runs):
         np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
 
 
+def behind_another(a, b, n):
+    """A loop one chain of which is given what another loop makes, and the other is not."""
+    a = al.while_loop(lambda i, _: i < n, lambda i, a: (i + 1, al.tanh(a @ V)), (0, a))[1]
+    return chains(a, b, n)
+
+
+def behind_a_product(a, b, n):
+    """A loop all of which waits for what takes long before it."""
+    a = a @ V
+    return chains(a, a * 0.5, n)
+
+
+def two_loops(a, b, n):
+    """Loops that do not need each other."""
+    return chains(a, b, n), chains(a * 0.5, b * 0.5, n)
+
+
+@pytest.mark.parametrize(("program", "is_one"), [(behind_another, False), (behind_a_product, True), (two_loops, True)])
+def test_a_loop_waits_for_nothing_that_part_of_it_need_not_wait_for(program, is_one, runs):
+    f = al.function(program, executor="dataflow", autograph=False)
+    for _ in range(5):
+        f(A, B, al.constant(3))
+    assert any(len(one) > 1 for one in runs) is is_one  # the other loop gives one value
+
+
 def test_where_floating_errors_are_asked_for_they_run_otherwise(runs):
     f = al.function(chains, executor="dataflow", autograph=False)
     for _ in range(5):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.ownership import Ownership
+from ..analysis.weight import Weight
 from ..base import config
 from ..ir.graph import Node
 from ..ir.run_state import RunState
@@ -25,6 +26,7 @@ from .frames import State
 from .kernels import Watch
 from .loop_code import Unwanted
 from .loops_alone import alone
+from .overlap import overlapping
 from .step_forms import StepCode, StepForm, step_forms
 from .token_forms import TokenForm
 
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 Run = Callable[[Plan, list[Any], RunState, Watch], list[Any]]
 #: threads that work on one loop at once
 MOST = 16
+#: kernels that take long, and stand outside of a loop, which are looked at
+MANY = 16
 #: what hands its first input on
 _HANDING_ON = (Kind.SWITCH, Kind.IDENTITY, Kind.ENTER, Kind.EXIT, Kind.NEXT_ITERATION, Kind.MERGE)
 
@@ -102,6 +106,7 @@ class OverlappedLoops:
     ) -> None:  # fmt: skip
         self._lowered, self._joined, self._plan, self._owned, self._run = lowered, joined, plan, owned, run
         self._members: dict[int, list[FlatNode]] = {}
+        self._users: dict[int, list[int]] = {}
         nodes = [node for node in joined.nodes if node.kind is not Kind.GONE]
         forms = {one.place: one for one in step_forms(numpys, lowered, nodes)} if plan.parallel else {}
         parents = {frame.parent for frame in lowered.frames}
@@ -109,6 +114,8 @@ class OverlappedLoops:
             those = [node for node in nodes if node.frame == k]
             if k not in parents and self._may_be_one(those, forms):
                 self._members[k] = those
+        long = [node for node in nodes if self._is_long(node)] if self._members else []
+        self._members = {k: those for k, those in self._members.items() if self._is_apart(those, long)}
         self.forms = [forms[node.index] for those in self._members.values() for node in _kernels(those)]
 
     def _may_be_one(self, members: Sequence[FlatNode], forms: Mapping[int, StepForm]) -> bool:
@@ -117,6 +124,34 @@ class OverlappedLoops:
             return False
         steps = [self._plan.steps[node.index] for node in kernels]
         return any(step.flat.index in self._plan.sharing for step in steps) and not any(step.bulky for step in steps)
+
+    def _is_long(self, node: FlatNode) -> bool:
+        step = self._plan.steps.get(node.index)
+        return step is not None and (node.kind is Kind.WHOLE or step.weight is Weight.HEAVY)
+
+    def _is_apart(self, members: Sequence[FlatNode], long: Sequence[FlatNode]) -> bool:
+        """Return whether nothing outside of a loop that takes long, and that it waits for, or that waits for it, can
+        run beside what is in it: as one step a loop begins when it has been given all, and gives all at its end."""
+        frame, own = members[0].frame, {node.index for node in members if self._is_long(node)}
+        waits = self._waiting([node.index for node in members])
+        outside = [one.index for one in long if one.frame != frame]
+        connected = [k for k in outside if k in waits or any(node.index in self._waiting([k]) for node in members)]
+        if len(connected) > MANY:
+            return False
+        return not any(k in overlapping(self._joined, {*own, k}) for k in connected)
+
+    def _waiting(self, those: Sequence[int]) -> set[int]:
+        """Return the nodes that wait for one of these, in any number of steps."""
+        if not self._users:
+            for node in self._joined.nodes:
+                for index, _ in node.inputs + node.controls:
+                    self._users.setdefault(index, []).append(node.index)
+        found, todo = set[int](), list(those)
+        while todo:
+            new = [k for k in self._users.get(todo.pop(), ()) if k not in found]
+            found.update(new)
+            todo += new
+        return found
 
     def hoped(self, cores: Cores) -> HopedLoops:
         """Return them as long as it is not known whether there is code of them."""
