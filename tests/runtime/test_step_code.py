@@ -8,7 +8,7 @@ import warnings
 import autoloop as al
 import numpy as np
 import pytest
-from api import lower
+from api import TokenForm, lower
 from examples import examples
 from executors import needs_native
 from hypothesis import given, settings
@@ -94,3 +94,38 @@ def test_what_fails_is_left_to_python():
     with pytest.raises(IndexError):
         made.run([np.arange(6.0), np.int64(5)], threads=1)
     assert any(one.failures for one in found.values())
+
+
+def test_python_numbers_that_are_divided_by_zero_are_left_to_python():
+    def program(x):
+        n = int(x[1])
+        return x * (7 // n), 7 % n
+
+    lowered = lowered_from(program, np.arange(6.0))
+    _, found = run(lowered, np.arange(6.0) + 1)
+    assert found and not any(one.failures for one in found)
+    made, found = checked(lowered)
+    with pytest.raises(ZeroDivisionError):
+        made.run([np.arange(6.0) - 1], threads=1)
+    assert any(one.failures for one in found.values())
+
+
+NUMBER, ARRAY = (np.dtype(np.int8), ()), (np.dtype(np.float64), (2, 3))
+
+
+def test_a_bundle_is_one_piece_of_memory_in_which_each_value_may_lie():
+    form = TokenForm((NUMBER, ARRAY, NUMBER, (np.dtype(np.complex128), (2,))), True)
+    assert (form.offsets, form.bytes) == ([0, 8, 56, 64], 96) and not form.is_array
+    values = np.int8(-3), np.arange(6.0).reshape(3, 2).T, np.int8(4), np.array([1j, 2])
+    memory = np.zeros(form.bytes, np.uint8)
+    assert form.write(values, memory.ctypes.data)
+    for one, other in zip(form.read(memory.ctypes.data), values, strict=True):
+        assert type(one) is type(other) and np.array_equal(one, other)
+
+
+def test_what_is_not_as_it_was_said_is_not_put_into_memory():
+    form, place = TokenForm((ARRAY,)), np.zeros(48, np.uint8).ctypes.data
+    assert form.is_array and form.write(np.ones((2, 3)), place)
+    assert not any(form.write(one, place) for one in (np.ones((3, 2)), np.ones((2, 3), np.float32), 1.0, None))
+    assert not TokenForm((NUMBER, NUMBER), True).write((np.int8(1),), place)
+    assert not TokenForm((NUMBER, NUMBER), True).write(np.int8(1), place)
