@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+
 import autoloop as al
 import numpy as np
 import pytest
@@ -178,4 +181,39 @@ def test_where_floating_errors_are_asked_for_they_run_otherwise(runs):
         found = flat(f(A, B, al.constant(7)))
     assert not runs
     for x, y in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+
+
+def test_several_threads_call_them_at_once(runs):
+    programs = (chains, with_numbers, in_a_loop)
+    functions = [al.function(program, executor="dataflow", autograph=False) for program in programs]
+    for _ in range(5):
+        wanted = [flat(f(A, B, al.constant(7))) for f in functions]
+    runs.clear()
+    found = []
+
+    def call():
+        found.extend([flat(f(A, B, al.constant(7))) for f in functions])
+
+    threads = [threading.Thread(target=call) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 9 and None not in runs
+    for results, others in zip(found, wanted * 3):
+        for x, y in zip(results, others, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+
+
+def test_an_interrupt_ends_them_and_the_next_call_works(runs):
+    f = al.function(chains, executor="dataflow", autograph=False)
+    for _ in range(5):
+        wanted = flat(f(A, B, al.constant(7)))
+    timer = threading.Timer(0.05, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        f(A, B, al.constant(10**9))
+    timer.join()
+    for x, y in zip(flat(f(A, B, al.constant(7))), wanted, strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
