@@ -7,7 +7,6 @@ What such a graph has in common with one that was sent before is taken from ther
 
 from __future__ import annotations
 
-import functools
 import importlib
 import operator
 import uuid
@@ -41,11 +40,14 @@ class FreshNames:
             self._expression = None
         #: by the name of an array: what it was persisted as, while that is there
         self._made: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+        #: 0 before it was asked; two threads that ask at once are told the same
+        self._threads = 0
 
-    @functools.cached_property
+    @property
     def threads(self) -> int:
         """How many tasks the workers can do at once, those that were there when it was first asked."""
-        return sum(self._client.nthreads().values())
+        self._threads = self._threads or sum(self._client.nthreads().values())
+        return self._threads
 
     def persist(self, collections: Sequence[Any]) -> list[Any]:
         """Return collections whose parts are futures."""

@@ -15,7 +15,6 @@ from ..base.forks import undivided
 from ..ir.graph import Graph
 from ..ir.run_state import RunState
 from ..passes.optimize import optimize
-from ..passes.results_apart import keep_results_apart
 from .standing import Entry, Standing, Straight
 
 if TYPE_CHECKING:
@@ -147,6 +146,9 @@ def _nothing() -> None:
 def made_ready(graph: Graph, executor: str, donated: Mapping[int, int]) -> Runner:
     """Return what runs ``graph``; see ``prepare``."""
     if graph.root.theirs is not None:
+        with undivided():
+            from ..passes.results_apart import keep_results_apart
+
         keep_results_apart(graph)
     optimized = optimize(graph, donated)
     optimized.donated = dict(donated)
