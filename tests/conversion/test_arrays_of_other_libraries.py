@@ -149,8 +149,8 @@ def test_arrays_of_other_libraries_are_taken_over_through_dlpack():
         assert type(doubled) is np.ndarray and doubled.tolist() == (values * 2).tolist()
         assert more.tolist() == (values + 1).tolist()
     assert f.tracing_count == 1
-    same = al.function(lambda x: x)(given := Foreign(np.ones(3)))
-    assert np.shares_memory(same, given.values)
+    given = Foreign(np.ones(3))
+    assert al.function(lambda x: x)(given) is given
 
 
 @pytest.mark.parametrize(
