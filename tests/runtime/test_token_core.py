@@ -162,12 +162,28 @@ def test_an_interrupt_ends_a_run(enter):
         def interrupted(w, why, run=run, heed=heed):
             if run._m[tc.NEWEST] >= 3 and threading.current_thread() is threading.main_thread():
                 raise KeyboardInterrupt
-            heed(w, why)
+            return heed(w, why)
 
         run._heed = interrupted
         with pytest.raises(KeyboardInterrupt):
             run.run(args)
         assert not run._m[tc.PRESENT]
+
+
+def test_who_leaves_wakes_the_caller_though_another_has_its_place():
+    lowered, feeds = lowered_of(chains, 4)
+    model = CoreModel(lowered, feeds, 2)
+    model.start()
+    m, run = model.m, model.run
+    m[tc.SPIN] = 0
+    w = run._core(0, cw.JOIN)
+    m[tc.WAITING] = 1
+    why = run._core(w, cw.LEAVE)  # something is ready
+    assert run._core(0, cw.JOIN) == w
+    run._heed(w, run._core(w, cw.WORK))  # it does not know that the caller has not been told yet
+    assert not m[tc.WAITING]
+    run._heed(w, why)
+    assert run._wake.acquire(blocking=False), "the caller waits for ever"
 
 
 @needs_native

@@ -118,18 +118,19 @@ class CoreRun:
     def _work(self, w: int) -> None:
         """Work as the caller until the run is over."""
         while True:
-            why = self._core(w, cw.WORK)
-            self._heed(w, why)
+            why = self._heed(w, self._core(w, cw.WORK))
             if why == cw.IDLE:
                 self._wake.acquire()
             elif why in (cw.ENDED, cw.STUCK):
                 return
 
-    def _heed(self, w: int, why: int) -> None:
-        """Do what the core has come back for, but for waiting."""
+    def _heed(self, w: int, why: int) -> int:
+        """Do what the core has come back for, but for waiting; returns what that is.
+
+        Words of ``w`` are those of who calls this unless it has left.
+        """
         m = self._m
-        if m[w + tc.W_WAKE]:
-            m[w + tc.W_WAKE] = 0
+        if why & cw.WOKEN or (why == cw.CALLS and m[w + tc.W_WAKE]):
             with suppress(RuntimeError):  # it has been told, and has not woken up yet
                 self._wake.release()
         if why == cw.CALLS and m[w + tc.W_CALLS]:
@@ -139,6 +140,7 @@ class CoreRun:
             self._add(w, size_class, self._tables.sizes[size_class][1])
         elif why == cw.TIME and self._unwanted:
             self._core(w, cw.STOP)
+        return why & ~cw.WOKEN
 
     def assist(self) -> None:
         """Work on this run as a member of the pool, as long as there is something to do."""
@@ -148,17 +150,13 @@ class CoreRun:
         begun = time.monotonic()
         try:
             while True:
-                why = self._core(w, cw.WORK)
-                is_out = why in (cw.ENDED, cw.IDLE, cw.STUCK)
-                self._heed(w, why)
-                if is_out:
+                if self._heed(w, self._core(w, cw.WORK)) in (cw.ENDED, cw.IDLE, cw.STUCK):
                     return
                 if others_call(self) and time.monotonic() - begun >= TURN:
                     break
         except BaseException:  # there is no memory; the caller must not wait in vain
             self._core(w, cw.STOP)
-        self._core(w, cw.LEAVE)
-        self._heed(w, cw.LEAVE)
+        self._heed(w, self._core(w, cw.LEAVE))
 
     def _drain(self, w: int) -> None:
         """End the run, and wait for the workers that are in it."""

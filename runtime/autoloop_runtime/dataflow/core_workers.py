@@ -54,6 +54,8 @@ from .token_core import (
 #: what a worker comes back with: the run is over or to end; nothing is ready; the time is up; buffers are missing;
 #: somebody is to be called; nothing is ready and nothing runs, and yet the loop has not ended
 ENDED, IDLE, TIME, CALLS, STUCK = 0, 1, 2, 4, 5
+#: added to that by who leaves: the caller is to be woken; another worker may have its words by the time that is read
+WOKEN = 8
 
 
 def work(m: Memory, w: int) -> int:
@@ -148,8 +150,9 @@ def leave(m: Memory, w: int, why: int) -> int:
         m[w + W_BUSY] = 0
         m[PRESENT] -= 1
         m[OPENINGS] += 1
-        if m[PRESENT] == 0 or m[OVER] or m[STOPPED] or m[READY]:
-            wake(m, w)
+        if m[WAITING] and (m[PRESENT] == 0 or m[OVER] or m[STOPPED] or m[READY]):
+            m[WAITING] = 0
+            why += WOKEN
     elif why == IDLE:
         why = TIME
         if m[PRESENT]:
@@ -173,7 +176,6 @@ def core(m: Memory, w: int, what: int, number: int, address: int) -> int:
     acquire(m)
     found = 0
     if what == LEAVE:
-        m[w + W_WAKE] = 0
         return leave(m, w, IDLE)
     if what == JOIN:
         found = join(m)
