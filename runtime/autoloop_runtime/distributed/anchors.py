@@ -11,6 +11,14 @@ a loop, all iterations since the first. An *anchor* cuts that. Of each chunk of 
 Dask never goes back beyond what has lost a dependency. So when a worker dies, what was computed since the anchor is
 lost with it, and whoever runs the loop goes on from what is left of the anchor. The one before stays until this one is
 whole; with it goes all that was computed in between.
+
+What a loop gives is with nobody who would go on: there Dask itself has to find its way. So of its chunks two are made::
+
+    chunk  ->  origin  ->  chunk that is given
+                 |         on another worker
+               on the same worker, of a token as well, and held as long as what is given
+
+When the worker of the origin dies, what was made of it stays; when the other one does, Dask makes it again.
 """
 
 from __future__ import annotations
@@ -105,13 +113,26 @@ class Anchors:
         form = array.name, array.chunks, array.dtype, meta
         return next(iter(_arrays(self._array, [form], _whole(self._kept[array.name]))))
 
-    def _anchor(self, arrays: Sequence[Any]) -> tuple[_Anchor, list[Any]]:
+    def given(self, arrays: Sequence[Any]) -> list[Any]:
+        """Return arrays of Dask's with the same chunks, of which none is lost when a worker dies after the run.
+
+        Raises
+        ------
+        LostError, Exception
+            As ``anchored`` does.
+        """
+        anchor, made = self._anchor(arrays, True)
+        for given, origin in anchor.chunks:
+            given.origin = origin  # whoever has the array has this, too, also one that is not computed of it yet
+        return made
+
+    def _anchor(self, arrays: Sequence[Any], is_end: bool = False) -> tuple[_Anchor, list[Any]]:
         """Return an anchor, and the arrays that it holds."""
         made = self._names.persist(arrays)
         for _ in range(TRIES):
             futures = [future for array in made for future in self._chunks(array)]
             self._wait(futures)
-            anchor = self._try(futures, made)
+            anchor = self._try(futures, made, is_end)
             if anchor is not None:
                 return anchor, list(_arrays(self._array, anchor.forms, [futures[0] for futures in anchor.chunks]))
         raise LostError("workers die more often than an anchor can be made [AL616]")
@@ -149,28 +170,47 @@ class Anchors:
             if future.status != "finished":
                 raise LostError(f"{future.key!r} is {future.status} [AL616]")
 
-    def _try(self, futures: Sequence[Any], arrays: Sequence[Any]) -> _Anchor | None:
+    def _try(self, futures: Sequence[Any], arrays: Sequence[Any], is_end: bool) -> _Anchor | None:
         """Return an anchor, None if a worker has died meanwhile."""
         name = f"{self._name}-{next(self._numbers)}"
         try:
-            here, there = self._places(futures)
-            token = self._client.scatter(name, hash=False)
-            made = [
-                self._made(f"{name}{kind}", places, futures, token)
-                for kind, places in (("", here), ("-kept", here), ("-copy", there))
-            ]
-            self._wait([future for one in made for future in one])
-            if len(set(there)) > 1 and not self._are_apart(*made[1:]):
-                return None
-            # what these were made of is still held: when it is let go of, workers have nothing left that goes back
-            self._client.run(_without_past, [future.key for one in made for future in one], on_error="ignore")
+            made = (self._ends if is_end else self._copies)(name, futures, self._client.scatter(name, hash=False))
         except (LostError, OSError):  # a connection to a worker has ended
             if self._client.status != "running":
                 raise
             return None
         meta = self._array.utils.meta_from_array
         forms = [(f"{name}-{k}", array.chunks, array.dtype, meta(array)) for k, array in enumerate(arrays)]
-        return _Anchor(list(zip(*made)), forms)  # the token is let go of
+        return None if made is None else _Anchor(list(zip(*made)), forms)  # the token is let go of
+
+    def _copies(self, name: str, futures: Sequence[Any], token: Any) -> list[list[Any]] | None:
+        here, there = self._places(futures)
+        made = [
+            self._made(f"{name}{kind}", places, futures, token)
+            for kind, places in (("", here), ("-kept", here), ("-copy", there))
+        ]
+        self._wait([future for one in made for future in one])
+        if len(set(there)) > 1 and not self._are_apart(*made[1:]):
+            return None
+        # what these were made of is still held: when it is let go of, workers have nothing left that goes back
+        self._client.run(_without_past, [future.key for one in made for future in one], on_error="ignore")
+        return made
+
+    def _ends(self, name: str, futures: Sequence[Any], token: Any) -> list[list[Any]] | None:
+        here, there = self._places(futures)
+        origins = self._made(f"{name}-origin", here, futures, token)
+        self._wait(origins)
+        given = self._made(name, there, origins, None)
+        self._wait(given)
+        self._client.run(_without_past, [future.key for future in origins], on_error="ignore")
+        moved: dict[str, list[Any]] = defaultdict(list)
+        for origin, first, last in zip(origins, here, there):
+            if first != last and last is not None:
+                moved[last].append(origin.key)
+        for place, keys in moved.items():
+            # the scheduler drops one of two that are the same, and must not choose the only one that is elsewhere
+            self._client.run(_without_copies, keys, workers=[place], on_error="ignore")
+        return None if moved and not self._are_apart(origins, given) else [given, origins]
 
     def _are_apart(self, kept: Sequence[Any], copies: Sequence[Any]) -> bool:
         """Return whether each copy is on another worker than what it is of."""
@@ -227,6 +267,16 @@ def _without_past(keys: Sequence[Any], dask_worker: Any) -> None:
                 for needed in task.dependencies:
                     needed.dependents.discard(task)
                 task.dependencies.clear()
+
+
+def _without_copies(keys: Sequence[Any], dask_worker: Any) -> None:
+    """Have a worker forget values that it was sent; those that other workers have not are none of them.
+
+    As a scheduler tells it to, on the event loop of the worker.
+    """
+    with suppress(AttributeError, TypeError, ImportError):
+        machine = importlib.import_module("distributed.worker_state_machine")
+        dask_worker.handle_stimulus(machine.RemoveReplicasEvent(keys=keys, stimulus_id=f"autoloop-{uuid.uuid4().hex}"))
 
 
 def _same(value: Any, token: Any) -> Any:

@@ -89,6 +89,13 @@ class RecoveredLoop:
         self._mark = end
         return self._filled(values, made)
 
+    def given(self, values: Sequence[Any]) -> list[Any]:
+        """Return the values that the loop ends with; of one that was anchored they outlive a worker, as anchors do."""
+        arrays = [value for value in values if isinstance(value, self._array)]
+        if self._held is None or not arrays:
+            return list(values)  # Dask goes back to what they were computed from
+        return self._filled(values, self._anchors.given(arrays))
+
     def after(self, error: BaseException) -> tuple[int, list[Any]] | None:
         """Return what to go on from after an error: iterations that were done, and the values then.
 

@@ -11,12 +11,25 @@ import numpy as np
 
 from .basic_indices import depends_on_tensors
 from .foreign_dtypes import ForeignDtypes
+from .foreign_tensors import Namespace
 
 
 class ForbiddenForms(ForeignDtypes):
-    """What arrays of another library do not take, in a root graph: one of theirs is asked."""
+    """What arrays of another library do not take, in a root graph: one of theirs is asked.
 
-    __slots__ = ()
+    Parameters
+    ----------
+    namespace : Namespace
+    is_wanted : bool
+        Whether there has to be a graph: plain Python, in which NumPy's functions may make NumPy's arrays of the
+        library's, and what it forbids is said by itself, is no way.
+    """
+
+    __slots__ = ("_is_wanted",)
+
+    def __init__(self, namespace: Namespace, is_wanted: bool = True) -> None:
+        super().__init__(namespace)
+        self._is_wanted = is_wanted
 
     def check_part(self, array: Any, index: Any) -> None:
         """Refuse brackets that the library's arrays do not take."""
@@ -32,6 +45,8 @@ class ForbiddenForms(ForeignDtypes):
         self._try(array, len, "len(x)")
 
     def _try(self, array: Any, do: Callable[[Any], Any], what: str) -> None:
+        if self._is_wanted:
+            return  # NumPy's functions give the library's arrays then, and what NumPy's arrays take means the same
         if self.holds(array) is False or self.namespace.name == "dask.array" or not array.shape.is_fully_defined():
             return
         one = self.namespace.asarray(np.ones((), array.dtype))

@@ -47,19 +47,17 @@ class Theirs(ForbiddenForms):
     make : callable
         Makes of a tensor what stands for an array.
     is_wanted : bool
-        Whether there has to be a graph: plain Python, in which NumPy's functions may make NumPy's arrays of the
-        library's, is no way.
+        See ``ForbiddenForms``.
     """
 
-    __slots__ = ("_are_fixed", "_is_asked", "_is_wanted", "_make", "_names")
+    __slots__ = ("_are_fixed", "_is_asked", "_make", "_names")
 
     def __init__(
         self, namespace: Namespace, names: Callable[[Theirs], Any], make: Callable[[Tensor], Any],
         is_wanted: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(namespace)
+        super().__init__(namespace, is_wanted)
         self._names, self._make = names, make
-        self._is_wanted = is_wanted
         #: whether a function of the library's own is called; by the one thread that traces
         self._is_asked = False
         #: whether operators never change one in place

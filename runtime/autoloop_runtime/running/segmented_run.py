@@ -260,6 +260,8 @@ class _Loop:
             took = perf_counter() - begin
             if self._recovered is not None and turns == limit:
                 values = self._anchored(self._done + turns, values)
+            elif self._recovered is not None:
+                values = self._recovered.given(values)
         except Exception as error:
             if not self._is_recovered(error):
                 self._tell(error, is_inside)
