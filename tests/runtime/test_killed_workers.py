@@ -110,3 +110,33 @@ def test_gradients_on_two_processes(gradient_memory, kill, monkeypatch):
     )  # fmt: skip
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+@al.function
+def smooth(x, n):
+    i = 0
+    while i < n:
+        x = x * 0.5 + x.max() * 0.25 + 1.0
+        i += 1
+    return x, i
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("turns", [22, 24])
+def test_what_a_loop_has_given_outlives_a_worker(which, turns):
+    x = np.arange(40.0)
+    expected, _ = smooth.python_function(x, turns)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        made, _ = smooth(da.from_array(x, chunks=10), np.int64(turns))
+        later = made + 1.0
+        processes = client.run(os.getpid)
+        os.kill(processes[sorted(processes)[which]], signal.SIGKILL)
+        assert np.allclose(made.compute(), expected, rtol=1e-12)
+        del made
+        assert np.allclose(later.compute(), expected + 1.0, rtol=1e-12)
+        del later
+        client.run(lambda: None)  # behind what was let go of
+        assert not client.futures

@@ -119,26 +119,6 @@ def waves(x, n):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("which", [0, 1])
-@pytest.mark.parametrize("turns", [22, 24])
-def test_what_a_loop_has_given_outlives_a_worker(which, turns):
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        made, _ = smooth(chunked(), np.int64(turns))
-        later = made + 1.0
-        processes = client.run(os.getpid)
-        os.kill(processes[sorted(processes)[which]], signal.SIGKILL)
-        assert np.allclose(made.compute(), expected(turns), rtol=1e-12)
-        del made
-        assert np.allclose(later.compute(), expected(turns) + 1.0, rtol=1e-12)
-        del later
-        client.run(lambda: None)  # behind what was let go of
-        assert not client.futures
-
-
-@pytest.mark.nightly
 def test_the_scheduler_forgets_what_checkpoints_of_a_gradient_are_made_of(client):
     most, both = {}, al.value_and_grad(al.function(waves, gradient_memory="checkpoint"))
 
