@@ -71,6 +71,20 @@ def test_small_chains_are_put_together():
     assert lengths(graph.parts(10)) == [1, 4, *[14] * 14]
 
 
+@pytest.mark.parametrize("threads", [2, 3, 4])
+def test_large_parts_come_first_and_small_ones_last_so_that_threads_end_together(threads):
+    graph = Graph()
+    graph.add(*[graph.chain(10) for _ in range(1000)], time=0.0)
+    parts = [len(part) for part in graph.parts(40, most=500) if len(part) > 1]
+    assert sum(parts) == 10_000 and len(parts) <= 40  # each has to be handed out
+    assert parts[0] == 320 and len(set(parts)) <= 4  # each size is compiled by itself
+    assert parts == sorted(parts, reverse=True) and parts[-1] <= parts[0] / 4
+    busy = [0] * threads
+    for part in parts:
+        busy[busy.index(min(busy))] += part
+    assert max(busy) - min(busy) <= parts[0] / 4
+
+
 def test_what_is_put_together_is_of_whole_chains():
     graph = Graph()
     rows = [graph.add() for _ in range(40)]

@@ -11,6 +11,7 @@ from api import (
     Ownership,
     SeededExecutor,
     TensorShape,
+    batches,
     lower,
     machine_kernels,
     packed_bundles,
@@ -48,6 +49,14 @@ def test_values_come_out_as_they_were():
     same(packed_bundles.Packed(again, again.packed(bundle.values())).values(), VALUES)
     without_axes = (np.array(0.5), *VALUES[1:])  # a number is often an array without axes
     same(packed_bundles.Packed(layout, layout.packed(without_axes)).values(), VALUES)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.complex64, bool])
+def test_numbers_of_one_dtype_come_out_as_they_were(dtype):
+    values = tuple(np.array([0, 1, 3]).astype(dtype))
+    layout = packed_bundles.layout_of(((np.dtype(dtype), ()),) * 3)
+    assert layout.is_row
+    same(packed_bundles.Packed(layout, layout.packed(values)).values(), values)
 
 
 @pytest.mark.parametrize("values", [VALUES[:3], (np.float32(0.5), *VALUES[1:]), (*VALUES[:3], np.ones(1, bool)), 7])
@@ -192,3 +201,26 @@ def test_without_machine_code_nothing_is_packed():
     joined = with_joined_steps(lowered_mixed(), Ownership())[0]
     batches = [node.value for node in joined.nodes if node.kind.name == "BATCH"]
     assert batches and not any(one.packs for one in batches)
+
+
+@needs_native
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_joins_many_numbers_is_machine_code_that_is_given_them_packed(threads, at_once, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(batches, "LONG", 20_000.0)
+
+    def program(x):
+        ends = []
+        for k in range(200):
+            ends.append(al.reduce_sum(al.sin(x * (0.1 + k / 100)) * 0.5))
+        return [al.stack(ends)]
+
+    lowered = lowered_of(program, "float64", shape=[50])
+    executable, x = Executable(lowered, faster=machine_kernels.machine_kernels), np.linspace(-1.0, 1.0, 50)
+    want = np.stack([np.sum(np.sin(x * (0.1 + k / 100)) * 0.5) for k in range(200)])
+    for _ in range(4):
+        [found] = executable.run([x], threads=threads)
+        np.testing.assert_allclose(found, want, rtol=1e-12, atol=1e-12)
+        assert type(found) is np.ndarray and found.dtype == want.dtype and found.shape == want.shape
+    joining = [one for one in packing(executable) if len(one.members) == 1]
+    assert len(joining) == 1 and len(joining[0].doors.bundles) > 1
+    assert joining[0]._machine is not None and joining[0]._walk is None  # nobody has taken them out

@@ -64,7 +64,7 @@ def with_kernels(lowered: Lowered, pieces: Sequence[Piece], kernels: Kernels) ->
     """Return ``lowered`` with these kernels of single nodes in place of others."""
     nodes = list(lowered.nodes)
     for piece in pieces:
-        if len(piece.key) == 1 and piece.key in kernels:
+        if not piece.is_batch and piece.key in kernels:
             place = piece.key[0]
             nodes[place] = replace(nodes[place], value=kernels[piece.key], inputs=piece.inputs)
     return replace(lowered, nodes=tuple(nodes))
@@ -72,5 +72,5 @@ def with_kernels(lowered: Lowered, pieces: Sequence[Piece], kernels: Kernels) ->
 
 def of_batches(pieces: Sequence[Piece], kernels: Kernels) -> dict[tuple[int, ...], MachinePart]:
     """Return the kernels of batches by their members, with what they are given."""
-    those = [piece for piece in pieces if len(piece.key) > 1 and piece.key in kernels]
+    those = [piece for piece in pieces if piece.is_batch and piece.key in kernels]
     return {one.key: MachinePart(kernels[one.key], one.inputs, one.results, one.given, one.made) for one in those}

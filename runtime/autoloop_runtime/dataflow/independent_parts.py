@@ -13,7 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 #: of what can be run beside each other there are about so many parts, of which none takes longer than so many of those
 #: that are just worth another thread
-PARTS, LONGEST = 16, 4
+PARTS, LONGEST = 16, 8
+#: each takes some 10 us to hand out, so they are large, but for the last ones, so that all threads end together: where
+#: less than so many parts are left, they are halves, and then quarters; no more sizes, for each is compiled by itself
+LEFT, SMALLEST = 3, 4
 #: what dominates all
 _ROOT = -1
 
@@ -61,16 +64,18 @@ def _joined(
         if alone:
             yield alone
             alone = []
-        made, time, enough = list[int](), 0.0, min(max(whole / PARTS, least), LONGEST * least)
+        made, time, left = list[int](), 0.0, whole
+        enough = min(max(whole / PARTS, least), LONGEST * least)
+        smallest = max(enough / SMALLEST, least)
         for part in row:
-            if made and len(made) + len(part) > most:
+            if made and (time >= enough or len(made) + len(part) > most):
                 yield made
+                left -= time
                 made, time = [], 0.0
+                while left < LEFT * enough and enough / 2 >= smallest:
+                    enough /= 2
             made += part
             time += sum([times[k] for k in part])
-            if time >= enough:
-                yield made
-                made, time = [], 0.0
         if made:
             yield made
     if alone:

@@ -86,6 +86,11 @@ class Piece:
         return self.graph_with(places or [-1] * len(self.numbers))
 
     @property
+    def is_batch(self) -> bool:
+        """Whether it is of a batch, or a part of a loop; one kernel is a batch if it is given bundles."""
+        return len(self.key) > 1 or bool(self.given)
+
+    @property
     def nanoseconds(self) -> float:
         """How long it takes, roughly."""
         return sum(map(estimate, self.nodes))
@@ -180,11 +185,12 @@ def _expanded(kernel: Kernel, places: Sequence[int], known: Sequence[Any]) -> Ke
 
 
 def _of_batch(lowered: Lowered, batch: Batch) -> Piece | None:
-    """Return the piece of a batch of kernels that only give arrays; None if there is anything else in it, or only one.
+    """Return the piece of a batch of kernels that only give arrays; None if there is anything else in it, or only one
+    that is given no bundles.
 
     That of a turn of a loop does what the body does whatever the condition is: it only computes.
     """
-    if len(batch.members) < 2:
+    if len(batch.members) < 2 and not batch.doors.bundles:
         return None
     tree, doors = BatchTree(batch.lowered, batch.members, batch.outputs), batch.doors
     given, made = _packed_inputs(lowered, batch), _packed_outputs(lowered, batch, tree)

@@ -115,7 +115,7 @@ def _by_kind(pieces: Sequence[Piece]) -> list[list[Piece]]:
 
 def _gains(piece: Piece) -> bool:
     """Return whether machine code may be faster."""
-    if len(piece.nodes) == 1 and all(t.shape.rank == 0 for t in piece.nodes[0].inputs):
+    if len(piece.nodes) == 1 and not piece.is_batch and all(t.shape.rank == 0 for t in piece.nodes[0].inputs):
         return False
     return not _is_for_blas(piece, LARGE_ALONE)
 
