@@ -74,7 +74,7 @@ def test_every_order_of_loops_in_loops_does(build, how):
 
 
 @pytest.mark.nightly
-@each([(build, window, workers) for build in LARGE for window, workers in ((2, 2), (2, 3), (3, 2), (3, 3))])
+@each([(build, window, workers) for build in LARGE for window, workers in ((2, 2), (2, 3), (3, 2), (3, 3))], parts=12)
 def test_every_order_of_overlapping_loops_in_loops_does(build, window, workers):
     assert one_answer(build, window, workers) > 1000
 
