@@ -36,7 +36,7 @@ ARROWS = {
         # which kernel computes an op over arrays of another library
         "namespaces": "base ir ops analysis collections dataflow saving",
         # loaded where Dask is asked for alone
-        "distributed": "base ir analysis collections passes dataflow namespaces saving",
+        "distributed": "base ir ops analysis collections passes dataflow namespaces saving",
         "running": "base ir analysis collections passes dataflow namespaces python_code native saving distributed",
         "control": "base ir ops analysis collections namespaces distributed running",
         "gradients": "base ir ops analysis collections running",
@@ -114,6 +114,7 @@ LAZY = {
     ("autoloop_runtime.running.runner", "autoloop_runtime.passes.results_apart"),
     ("autoloop_runtime.control.kept_kinds", "autoloop_runtime.control.chunked_rows"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.engine"),
+    ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.mapped_loops"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.chunk_files"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.loop_recovery"),
     ("autoloop.hunted_runs", "autoloop_runtime.dataflow.checked_kernels"),

@@ -76,7 +76,8 @@ def looped(loop: Loop, rows: Sequence[Any], start: Sequence[Any] | None) -> tupl
     rows : sequence of dask.array.Array
         As ``whole_rows`` gives them.
     start : sequence of dask.array.Array, optional
-        The first carry, of one chunk each; by default the first rows.
+        The first carry, of one chunk each; by default the first rows. Of a map what each chunk is given before its
+        rows.
     """
     da = dask_array()
     spec: Any = importlib.import_module("dask._task_spec")
@@ -99,7 +100,7 @@ def looped(loop: Loop, rows: Sequence[Any], start: Sequence[Any] | None) -> tupl
         layer[name, k] = spec.Task((name, k), run, told, spec.TaskRef(program), *held, *parts)
         for j in range(count):
             layer[carry, k, j] = spec.Task((carry, k, j), operator.itemgetter(j), spec.TaskRef((name, k)))
-        held = [spec.TaskRef((carry, k, j)) for j in range(count)]
+        held = [spec.TaskRef((carry, k, j)) for j in range(count)] if count else held
     below = graphs.HighLevelGraph.from_collections(name, layer, dependencies=[*rows, *begin])
 
     def made(j: int, dtype: DType, chunks: tuple[Any, ...], tasks: dict[Any, Any]) -> Any:

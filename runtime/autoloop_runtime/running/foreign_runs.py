@@ -14,6 +14,7 @@ from ..namespaces import NamespaceRefusal, check_promotions, in_namespace, kept_
 from ..namespaces.foreign_collections import may_hold
 from ..passes.loop_stages import follow_one_another
 from .checkpointed_runs import CheckpointedRuns
+from .remote_programs import Program, arrived
 from .segmented_run import Run
 from .standing import Standing
 
@@ -39,6 +40,8 @@ class ForeignRun:
 
     def __init__(self, graph: Graph, namespace: Namespace, foreign: Collection[int]) -> None:
         self.namespace = namespace
+        if namespace.is_lazy and not graph.keeps_checkpoints:
+            graph = _by_chunks(graph)
         # what is refused is at once, whatever will run it
         lowered = _lowered(graph, namespace, foreign)
         self._run: Run
@@ -88,6 +91,14 @@ class _PartRun:
         if foreign not in self._runs:
             self._runs[foreign] = _made(_lowered(self._graph, self._namespace, foreign), self._namespace)
         return self._runs[foreign](values, state)
+
+
+def _by_chunks(graph: Graph) -> Graph:
+    """Return a graph whose maps over rows go by chunks."""
+    with undivided():
+        from ..distributed.mapped_loops import with_mapped_rows
+
+    return with_mapped_rows(graph, Program, arrived)
 
 
 def _lowered(graph: Graph, namespace: Namespace, foreign: Collection[int]) -> Lowered:

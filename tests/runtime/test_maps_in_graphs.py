@@ -1,0 +1,164 @@
+"""``map_fn`` over Dask's arrays in decorated functions: by chunks, computed later, what it is outside."""
+
+from __future__ import annotations
+
+import autoloop as al
+import numpy as np
+import pytest
+from each_case import each
+
+da = pytest.importorskip("dask.array")
+pytest.importorskip("array_api_compat")
+dask = pytest.importorskip("dask")
+X = np.random.default_rng(3).random((7, 2)) * 9
+W = np.array([2.0, 3.0])
+
+
+def lazy(value, chunks=(3, 1)):
+    return da.from_array(value, chunks=chunks[: value.ndim])
+
+
+def forbidden(*args, **kwargs):
+    raise AssertionError("something was computed")
+
+
+def check(f, *given, cut=True, chunks=(3, 1)):
+    """Compare what ``f``, decorated, gives of NumPy's arrays and of Dask's, the first of ``given``."""
+    wants = al.function(f)(*given)
+    with dask.config.set(scheduler=forbidden):
+        gots = al.function(f)(lazy(given[0], chunks), *given[1:])
+    wants, gots = (one if isinstance(one, tuple) else (one,) for one in (wants, gots))
+    for want, got, value in zip(wants, gots, dask.compute(*gots, scheduler="threads"), strict=True):
+        np.testing.assert_allclose(value, want, rtol=1e-14)
+        assert got.dtype == value.dtype == want.dtype
+        assert got.shape == want.shape
+        if cut:
+            assert got.chunks[0] == lazy(given[0], chunks).chunks[0]
+    return gots
+
+
+def halvings(row, by):
+    n = 0
+    while row.max() > 1.0:
+        row = row / by
+        n += 1
+    return n, row
+
+
+@each([al.map_fn, al.vectorized_map])
+def test_rows_go_by_chunks(transform):
+    def f(x, w):
+        counts, rows = transform(lambda row: halvings(row, w), x)
+        return counts * 2, rows
+
+    for chunks in ((3, 1), ((1, 4, 2), 2)):
+        check(f, X, W, chunks=chunks)
+
+
+def test_dtypes_and_single_rows():
+    check(lambda x: al.map_fn(lambda row: halvings(row, np.float32(3))[1], x), X.astype(np.float32), chunks=(1, 2))
+
+
+def test_what_is_read_besides():
+    def f(x, w):
+        k = w * 2
+        return al.map_fn(lambda row: halvings(row, k)[1] + 1 if row[0] > 3 else row, x)
+
+    (made,) = check(f, X, W)
+    got = al.function(f)(lazy(X), lazy(W, (1,)))  # an array of Dask's that is small goes to each chunk
+    assert got.chunks[0] == made.chunks[0]
+    np.testing.assert_array_equal(got, made)
+
+
+def test_several_arrays_of_rows():
+    def f(x, y):
+        found = al.map_fn(lambda p: (halvings(p[0] * p[1], 2.0)[1], p[1] + 1), (x, y))
+        return found[0], found[1]
+
+    check(f, X, np.arange(7))
+    check(f, X, lazy(np.arange(7)))
+
+
+def test_rows_that_are_numpys_beside_what_is_dasks():
+    def f(w, x):
+        return al.map_fn(lambda row: halvings(row, w)[1], x)
+
+    (made,) = check(f, W + 0.5, X, cut=False, chunks=(1,))
+    assert made.numblocks == (1, 1)
+
+
+def test_maps_in_loops_and_in_maps():
+    def f(x, w, n):
+        s = w
+        for _ in range(n):
+            rows = al.map_fn(lambda row: halvings(row, s)[1], x)
+            s = s + rows.sum(axis=0)
+        return s
+
+    check(f, X, W, 4, cut=False)
+
+    def g(x, w):
+        return al.map_fn(lambda row: al.map_fn(lambda one: halvings(one * w, 2.0)[1], row), x)
+
+    check(g, X, W)
+
+
+def test_numbers_of_rows_decide():
+    def f(x, w):
+        counts, rows = al.map_fn(lambda row: halvings(row, w), x)
+        while counts[0] < 9:
+            counts = counts + 1
+        return counts, rows[counts.max() % 7]
+
+    want, got = al.function(f)(X, W), al.function(f)(lazy(X), W)
+    for one, other in zip(want, got, strict=True):
+        np.testing.assert_array_equal(np.asarray(other), one)
+
+
+def test_gradients_are_what_they_were():
+    def f(x, w):
+        return al.map_fn(lambda row: halvings(row, w)[1], x).sum()
+
+    for k in range(2):
+        want = al.grad(al.function(f), argnums=k)(X, W)
+        got = al.grad(al.function(f), argnums=k)(lazy(X), lazy(W, (1,)))
+        np.testing.assert_allclose(np.asarray(got), want, rtol=1e-14)
+
+
+def test_what_does_more_than_compute_goes_row_by_row():
+    seen = []
+
+    def f(x):
+        def noted(row):
+            al.py_function(lambda: seen.append(1), [], [])
+            return row * 2
+
+        return al.map_fn(noted, x)
+
+    got = al.function(f)(lazy(X))
+    np.testing.assert_array_equal(np.asarray(got), X * 2)
+
+
+def test_a_large_array_of_dasks_is_not_put_together():
+    large = da.ones(1 + (1 << 20), chunks=1 << 18, dtype=np.float32)
+
+    def f(x, a):
+        return al.map_fn(lambda row: halvings(row, 2.0)[1] * (a + row[0]).min(), x)
+
+    made = al.function(f)(lazy(X[:3]), large)
+    np.testing.assert_array_equal(np.asarray(made), [halvings(row, 2.0)[1] * (1 + row[0]) for row in X[:3]])
+
+
+def test_on_a_cluster():
+    distributed = pytest.importorskip("distributed")
+
+    @al.function
+    def f(x, s, n):
+        for _ in range(n):
+            rows = al.map_fn(lambda row: halvings(row, s)[1], x)
+            s = s + rows.sum(axis=0)
+        return s
+
+    want = f(X, W, 40)
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+        np.testing.assert_allclose(np.asarray(f(lazy(X), W, 40)), want, rtol=1e-14)
