@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 import itertools
 import os
 import threading
@@ -17,6 +16,7 @@ from typing import Any
 from autoloop_runtime.base.asked_checkpoints import asking, checked
 from autoloop_runtime.base.config import REMOTE, check_executor
 from autoloop_runtime.base.forks import Kind
+from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.distributed.remote_cluster import Cluster, Network, dask_client, of, set_current
 
 _LOCK = Kind("clients", "a child has no connection of its parent's").lock()
@@ -236,7 +236,7 @@ def _own_arguments(
     send: Callable[..., Any], f: Callable[..., Any], kwargs: dict[str, Any]
 ) -> tuple[Callable[..., Any], dict[str, Any]]:
     """Return a function and its arguments without those whose names Dask would take for its own."""
-    known = inspect.signature(send).parameters
+    known = signature_of(send).parameters
     taken = {name: value for name, value in kwargs.items() if name in known}
     if not taken:
         return f, kwargs

@@ -19,6 +19,7 @@ from types import FunctionType
 from typing import Any
 
 from ..base.forks import Kind
+from ..base.parsing import parse
 from .kernels.ll_files import code
 from .toolchain.cache import default_cache
 from .toolchain.compile_ir import Code, compile_ir
@@ -80,7 +81,7 @@ class _Function:
     def __init__(self, function: FunctionType, name: str, known: Collection[str]) -> None:
         self._globals, self._name = function.__globals__, name
         self._known = known
-        [tree] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+        [tree] = parse(textwrap.dedent(inspect.getsource(function))).body
         assert isinstance(tree, ast.FunctionDef)
         self._tree = tree
         self.called: list[FunctionType] = []
