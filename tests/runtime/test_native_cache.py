@@ -148,7 +148,7 @@ def test_the_cache_can_be_turned_off(monkeypatch):
 #: the files of ``native`` that the first call of a loop needs whose code is there, by their rooms; each costs every
 #: such program a third of a millisecond, so what only some loops need is loaded by need
 AT_FIRST_CALL = {
-    "": "call_memory given_away graph_forms native_call native_function packed_words",
+    "": "argument_places call_memory given_away graph_forms native_call native_function packed_words",
     "ir": "casts elements helpers moving writer",
     "kernels": "ll_files",
     "rules": "pointwise while_rules",

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from api import block_reuse, elimination, growing_table, ll_files, ops, stack_code, thread_pool, write_function
+from api import (
+    block_reuse,
+    core_code,
+    core_workers,
+    elimination,
+    growing_table,
+    ll_files,
+    ops,
+    stack_code,
+    thread_pool,
+    write_function,
+)
 from each_case import each
 from native_checks import graph_of
 
@@ -112,11 +123,22 @@ def called():
     return [BODY, around(0, ""), code("python_objects"), code("python_call"), *asked]
 
 
+def steps():
+    """A step of a plan."""
+    sizes = {"ARGUMENTS": 1, "RESULTS": 1, "REPORT": 2, "TOLD": 1, "CONSTANTS": 0}
+    return [BODY, code("step", **sizes, GIVEN="", GIVES="", name="{name}")]
+
+
+def core():
+    """What moves the tokens between such steps."""
+    return [core_code.ir_of(core_workers.core)]
+
+
 _PARTS = {"float": "f32", "double": "f64"}
 MODULES = {
     "collections": collections, "threads": threads, "no threads": no_threads, "reused blocks": blocks, "pages": pages,
     "dropping": dropping, "functions": functions, "quotients": quotients, "matrices": matrices, "calls": calls,
-    "called": called,
+    "called": called, "steps": steps, "core": core,
     "sorting": sorted_by(ops.sort, ops.argsort, plainly), "searching": sorted_by(lambda x: ops.searchsorted(x, x)),
 }  # fmt: skip
 
