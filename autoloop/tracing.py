@@ -15,7 +15,7 @@ from autoloop_runtime.base.callbacks import code_of, listener
 from autoloop_runtime.base.config import shows_progress
 from autoloop_runtime.base.error_codes import without_code
 from autoloop_runtime.base.forks import undivided
-from autoloop_runtime.base.fp_warnings import noting
+from autoloop_runtime.base.fp_warnings import noting, restore, setting
 from autoloop_runtime.base.locations import users_line
 from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.base.stand_ins import ShownByRun, UnknownExtent, UnknownWhileTracing
@@ -289,10 +289,14 @@ def traced(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     def note(bits: int) -> None:
         root.errors_while_traced |= bits
 
-    with World((target, *args, *kwargs.values()), leaves).in_force(), noting(note):
-        result = settled(_trace_entry_(target, args, kwargs))
-        leave_variables(nest.flatten(result))
-        return result
+    before = setting()
+    try:
+        with World((target, *args, *kwargs.values()), leaves).in_force(), noting(note):
+            result = settled(_trace_entry_(target, args, kwargs))
+            leave_variables(nest.flatten(result))
+            return result
+    finally:
+        restore(before)  # also where Ctrl-C came after errors were noted and before there was anything to end that
 
 
 def _trace_entry_(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
