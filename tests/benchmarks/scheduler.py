@@ -74,7 +74,8 @@ def compare(name: str, results: dict[str, Path]) -> None:
             found = [file[key] for key in file.files]
         wanted = found if wanted is None else wanted
         for k, (a, b) in enumerate(zip(found, wanted, strict=True)):
-            if np.shape(a) != np.shape(b) or not np.allclose(a, b, rtol=1e-3, atol=1e-4):
+            small = 1e-4 * max(1.0, float(np.abs(b).max(initial=0)))  # sums of large numbers
+            if np.shape(a) != np.shape(b) or not np.allclose(a, b, rtol=1e-3, atol=small):
                 raise Failed(f"{name}: result {k} of {column} is not that of {next(iter(results))}")
 
 
