@@ -44,9 +44,8 @@ def at_once(monkeypatch):
             job()
             return True
 
-    for module in (machine_kernels, machine_steps):
-        monkeypatch.setattr(module, "background", AtOnce)
-        monkeypatch.setattr(module, "price", lambda *_: 0.0)
+    monkeypatch.setattr(machine_steps, "background", AtOnce)
+    monkeypatch.setattr(machine_steps, "price", lambda *_: 0.0)
     monkeypatch.setattr(executable, "LONG", 0.0)
 
 
@@ -378,13 +377,13 @@ def test_kernels_are_made_of_numpys_ones_where_two_threads_do_it_one_after_the_o
 
 def test_nothing_is_made_before_runs_have_taken_as_long(monkeypatch):
     asked = []
-    monkeypatch.setattr(machine_kernels.background, "submit", lambda job: asked.append(job) or True)
+    monkeypatch.setattr(machine_steps.background, "submit", lambda job: asked.append(job) or True)
     source = machine_kernels.machine_kernels()
     piece = piece_of(lambda x: np.tanh(x), FLOATS)
     assert source.due > 0 and source.kernels([piece], source.due / 2) is None and not asked
     assert source.kernels([piece], 100.0) is None and len(asked) == 1
     assert source.kernels([piece], 200.0) is None and len(asked) == 1
-    monkeypatch.setattr(machine_kernels, "generation", lambda: forks.generation() + 1)  # a child has lost the job
+    monkeypatch.setattr(machine_steps, "generation", lambda: forks.generation() + 1)  # a child has lost the job
     assert source.kernels([piece], 200.0) is None and len(asked) == 2
     asked[1]()
     made = source.kernels([piece], 200.0)
@@ -393,7 +392,7 @@ def test_nothing_is_made_before_runs_have_taken_as_long(monkeypatch):
 
 def test_runs_do_not_look_for_pieces_again_while_kernels_are_made(at_once, monkeypatch):
     jobs, looked = [], []
-    monkeypatch.setattr(machine_kernels.background, "submit", lambda job: jobs.append(job) or True)
+    monkeypatch.setattr(machine_steps.background, "submit", lambda job: jobs.append(job) or True)
     monkeypatch.setattr(pieces, "pieces_of", lambda *given: looked.append(given) or pieces_of(*given))
     f = al.function(lambda x: (np.tanh(x), x * 2, x.sum(axis=0)), executor="dataflow")
     for _ in range(4):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from api import gemm, host, machine_kernels, matmul, products
+from api import gemm, host, machine_kernels, machine_steps, matmul, products
 from each_case import each
 from native_checks import compile_native, graph_of
 from optimisation import translated
@@ -44,7 +44,7 @@ def test_products_are_numpys(name, dtype, near, shared):
 @pytest.mark.parametrize(("is_shared", "threads", "count"), [(False, 1, 1), (False, 2, 0), (True, 2, 1)])
 def test_large_products_are_blas_where_it_has_threads_for_them(is_shared, threads, count, monkeypatch):
     monkeypatch.setattr(machine_kernels, "blas_threads", lambda most: min(most, threads))
-    monkeypatch.setattr(machine_kernels.background, "submit", lambda job: job() or True)
+    monkeypatch.setattr(machine_steps.background, "submit", lambda job: job() or True)
     x = np.random.default_rng(1).standard_normal((80, 80)).astype(np.float32)
     piece, source = piece_of(lambda x: x @ x, x), machine_kernels.machine_kernels()
     source.kernels([piece], 100.0, is_shared)

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Sequence
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.cost import HEAVY, blas_threads
-from ..base import background, config
-from ..base.forks import generation, undivided
+from ..base import config
+from ..base.forks import undivided
 from ..dataflow.faster_kernels import Kernels
 from ..dataflow.pieces import Piece, differing
-from .machine_steps import LARGE_ALONE, multiplications
-from .tier_up import is_wanted, price
+from .machine_steps import LARGE_ALONE, MadeLater, multiplications
+from .tier_up import is_wanted
 
 if TYPE_CHECKING:
     from .machine_cores import MachineCores
@@ -38,39 +37,12 @@ def machine_kernels() -> MachineKernels | None:
     return MachineKernels() if is_wanted() else None
 
 
-class MachineKernels:
-    """See ``dataflow.faster_kernels.Source``.
-
-    Notes
-    -----
-    ``_made`` is replaced as a whole, by the background thread. Threads that ask at the same time may at worst have the
-    same kernels made twice.
-    """
-
-    def __init__(self) -> None:
-        self.due = price(1)
-        self._made: dict[tuple[int, ...], Kernel] | None = None
-        #: the process in which they are made, see ``forks``
-        self._generation = -1
+class MachineKernels(MadeLater[tuple[int, ...], Kernel]):
+    """See ``dataflow.faster_kernels.Source``."""
 
     def kernels(self, pieces: Sequence[Piece], spent: float, is_shared: bool = False) -> Kernels | None:
         """See ``Source``."""
-        if self._made is not None:
-            return self._made
-        if self._generation == generation():
-            background.give_way()
-            return None
-        kinds = _by_kind(pieces)
-        if not kinds:
-            return {}
-        costs = price(sum([len(first.nodes) for first, *_ in kinds]), len(kinds))
-        if spent < costs:
-            self.due = costs
-            return None
-        self._generation = generation()
-        if not background.submit(lambda: self._make(kinds, is_shared)):
-            self.due = inf
-        return None
+        return self._made_of(lambda: _by_kind(pieces), spent, lambda kinds: self._make(kinds, is_shared))
 
     def cores(self) -> MachineCores:
         """See ``Source``."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import inf
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..base import background
 from ..base.forks import generation, undivided
-from ..dataflow.pieces import differing
+from ..dataflow.pieces import Piece, differing
 from ..dataflow.step_forms import StepCode, StepForm
 from ..ir.graph import Node
 from ..ir.prices import Products
@@ -18,9 +19,13 @@ from .tier_up import price
 #: multiply-adds of a product from which on BLAS is faster where it has one thread
 LARGE_ALONE = 1 << 27
 
+Key = TypeVar("Key")
+Made = TypeVar("Made")
+_Asked: TypeAlias = StepForm | Piece
 
-class MachineSteps:
-    """The machine code of the steps of one plan.
+
+class MadeLater(Generic[Key, Made]):
+    """What the background thread makes once runs have taken as long as making it takes.
 
     Notes
     -----
@@ -30,9 +35,34 @@ class MachineSteps:
 
     def __init__(self) -> None:
         self.due = price(1)
-        self._made: dict[int, StepCode] | None = None
+        self._made: dict[Key, Made] | None = None
         #: the process in which it is made, see ``forks``
         self._generation = -1
+
+    def _made_of(
+        self, kinds_of: Callable[[], Sequence[Sequence[_Asked]]], spent: float, make: Callable[[Any], None]
+    ) -> Mapping[Key, Made] | None:
+        """Return what there is; None as long as it is made: by ``make``, of each kind together."""
+        if self._made is not None:
+            return self._made
+        if self._generation == generation():
+            background.give_way()
+            return None
+        kinds = kinds_of()
+        if not kinds:
+            return {}
+        costs = price(sum([len(first.nodes) for first, *_ in kinds]), len(kinds))
+        if spent < costs:
+            self.due = costs
+            return None
+        self._generation = generation()
+        if not background.submit(lambda: make(kinds)):
+            self.due = inf
+        return None
+
+
+class MachineSteps(MadeLater[int, StepCode]):
+    """The machine code of the steps of one plan."""
 
     def steps(self, forms: Sequence[StepForm], spent: float) -> Mapping[int, StepCode] | None:
         """Return the code of those of which there is any, by their nodes; None as long as it is made.
@@ -43,22 +73,7 @@ class MachineSteps:
         spent : float
             How many seconds runs have taken; it is due once they have taken as long as to make it.
         """
-        if self._made is not None:
-            return self._made
-        if self._generation == generation():
-            background.give_way()
-            return None
-        kinds = list(_by_kind(forms).values())
-        if not kinds:
-            return {}
-        costs = price(sum([len(first.nodes) for first, *_ in kinds]), len(kinds))
-        if spent < costs:
-            self.due = costs
-            return None
-        self._generation = generation()
-        if not background.submit(lambda: self._make(kinds)):
-            self.due = inf
-        return None
+        return self._made_of(lambda: list(_by_kind(forms).values()), spent, self._make)
 
     def _make(self, kinds: Sequence[Sequence[StepForm]]) -> None:
         made: dict[int, StepCode] = {}
