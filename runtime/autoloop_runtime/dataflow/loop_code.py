@@ -64,13 +64,16 @@ class LoopCode(ItemCode):
         self._frames, self._members, self._machine = lowered.frames, tree.members, machine
         variables = len(tree.loop.enter)
         super().__init__(lowered, tree, owned, tree.inputs[variables:])
-        self._globals |= {"count": count, "counted": counted, "Unwanted": Unwanted}
+        #: captured arrays that machine code is given
+        self._ordered: dict[Port, str] = {}
+        self._globals |= {"count": count, "counted": counted, "Unwanted": Unwanted, "ordered": ordered}
         loop = self._with_parts(tree) if machine else tree.loop
         lines, _ = self._loop(loop, set(tree.results), 1)
         names = [*[self._name(port) for port, _ in loop.enter], *self._captured.values()]
         first: Lines = [(0, "def run(args, start, state, odometer):", None), (1, f"[{', '.join(names)}] = args", None)]
         first.append((1, "args.clear()", None))
         first.append((1, "unwanted = getattr(args, 'unwanted', ())", None))
+        first += [(1, f"{name} = ordered({self._captured[port]})", None) for port, name in self._ordered.items()]
         last = "".join([f"{self._name(value)}, " for value in tree.results])
         self.source, self.places = self._finished(first, [*lines, (1, f"return ({last})", None)])
 
@@ -97,7 +100,7 @@ class LoopCode(ItemCode):
             return super()._part(item, after, depth)
         k = item.key[1]
         self._globals[f"p{k}"] = found.kernel
-        given = ", ".join(map(self._operand, found.inputs))
+        given = ", ".join(map(self._given, found.inputs))
         made = "".join([f"{self._name(port)}, " for port in item.outputs])
         by_itself, before = super()._part(item, set(after), depth + 1)
         before |= set(found.inputs)
@@ -105,6 +108,13 @@ class LoopCode(ItemCode):
         lines += [(depth, "else:", None), (depth + 1, f"{made} = made{k}", None)]
         lines += [*self._dropped(found.inputs, after, depth), (depth, f"made{k} = None", None)]
         return lines, before
+
+    def _given(self, port: Port) -> str:
+        """Return the name of a value that machine code is given. It takes C order only: a matrix from outside, which
+        may have been transposed there, is put in order once."""
+        if port not in self._captured or not self._items_of.may_be_large(port):
+            return self._operand(port)
+        return self._ordered.setdefault(port, f"l_{self._captured[port]}")
 
     def _inner(self, item: Loop, after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
         """Return the lines of a loop in the loop."""
@@ -154,6 +164,14 @@ class LoopCode(ItemCode):
 def counted(start: int, odometer: Turning | None) -> Iterator[int]:
     """Return what counts iterations from ``start`` on."""
     return count(start) if odometer is None else odometer.counting(start)
+
+
+def ordered(value: Any) -> Any:
+    """Return what machine code takes for a value: an array in C order, a scalar for an array without axes."""
+    if type(value) is not np.ndarray or not value.ndim:
+        return as_scalar(value)
+    flags = value.flags
+    return value if flags.c_contiguous and flags.aligned else np.array(value, order="C")
 
 
 def at_a_time(operations: int) -> int:
