@@ -1,4 +1,4 @@
-"""``map_fn`` over Dask's arrays in decorated functions: by chunks, computed later, what it is outside."""
+"""Maps, scans and folds over Dask's arrays in decorated functions: by chunks, computed later, what they are outside."""
 
 from __future__ import annotations
 
@@ -103,6 +103,142 @@ def test_maps_in_loops_and_in_maps():
     check(g, X, W)
 
 
+CHUNKS = ((3, 1), (1, 2), (7, 2), ((1, 4, 2), 2))
+
+
+@each([{}, {"reverse": True}])
+def test_scans(options):
+    def f(x):
+        return al.scan(lambda state, row: state * 0.5 + row, x, **options)
+
+    def from_a_value(x, start):
+        return al.scan(lambda state, row: state * 0.5 + row.sum(), x, start, **options)
+
+    def of_two(x):
+        return al.scan(lambda s, row: (s[0] - row, s[1] * row.max()), x, (np.zeros(2), np.float64(1)), **options)
+
+    for chunks in CHUNKS:
+        check(f, X, chunks=chunks, cut=False)
+        check(from_a_value, X, np.float64(2), chunks=chunks)
+        check(of_two, X, chunks=chunks)
+    check(f, X[:2], chunks=(1, 2), cut=False)
+
+
+@each([al.foldl, al.foldr])
+def test_folds(transform):
+    def f(x):
+        return transform(lambda state, row: state * 0.5 - row, x)
+
+    def from_a_value(x, w):
+        return transform(lambda state, row: halvings(state * 0.5 - row.sum() * w, 2.0)[1], x, w)
+
+    for chunks in CHUNKS:
+        (made,) = check(f, X, chunks=chunks, cut=False)
+        assert made.ndim == 1
+        check(from_a_value, X, W, chunks=chunks, cut=False)
+
+
+def test_loops_of_the_users_that_are_folds():
+    def f(x, w):
+        s = np.zeros(2)
+        for row in x:
+            s = s * w + row
+        return s
+
+    def backwards(x, n):
+        s = np.ones(2)
+        k = n - 1
+        while k >= 0:
+            s = s * 0.5 + x[k]
+            k -= 1
+        return s
+
+    (made,) = check(f, X, W, cut=False)
+    assert tasks_of(made) < 22
+    np.testing.assert_array_equal(np.asarray(al.function(backwards)(lazy(X), 7)), backwards(X, 7))
+
+
+def tasks_of(*arrays):
+    return len({key for one in arrays for key in dict(one.__dask_graph__())})
+
+
+def test_tasks_are_as_many_as_chunks():
+    rows = da.from_array(np.ones((3000, 2)), chunks=(1000, 2))
+
+    @al.function
+    def scanned(x):
+        return al.scan(lambda state, row: state + row, x, np.zeros(2))
+
+    @al.function
+    def folded(x):
+        return al.foldl(lambda state, row: state + row, x)
+
+    assert tasks_of(scanned(rows)) < 24
+    assert tasks_of(folded(rows)) < 32
+    np.testing.assert_array_equal(scanned(rows)[-1], [3000.0, 3000.0])
+    np.testing.assert_array_equal(folded(rows), [3000.0, 3000.0])
+
+
+def test_what_is_carried_and_does_not_come_of_rows_goes_row_by_row():
+    @al.function
+    def f(x):
+        return al.foldl(lambda s, row: (s[0] + row, s[1] + 1), x, (np.zeros(2), np.int64(0)))
+
+    total, count = f(lazy(X))
+    assert isinstance(count, np.integer | int)
+    assert count == 7
+    np.testing.assert_allclose(total, X.sum(axis=0))
+
+    @al.function
+    def at_places(x):
+        s = np.zeros(2)
+        for k in range(len(x)):
+            s = s + x[k] * k
+        return s
+
+    np.testing.assert_allclose(at_places(lazy(X)), at_places(X))
+
+
+def test_scans_in_loops_and_scans_in_scans():
+    def f(x, n):
+        s = np.zeros(2)
+        for _ in range(n):
+            s = al.foldl(lambda state, row: state * 0.5 + row, x, s) / 2
+        return s
+
+    check(f, X, 4, cut=False)
+
+    def g(x):
+        return al.scan(lambda s, row: s * 0.5 + al.foldr(lambda t, one: t * 0.5 + one, row, np.float64(0)), x,
+                       np.float64(1))  # fmt: skip
+
+    check(g, X)
+
+
+def test_the_end_of_a_fold_decides():
+    def f(x):
+        s, n = np.zeros(2), 0
+        while s.max() < 40.0:
+            s = al.foldl(lambda state, row: state * 0.5 + row, x, s)
+            n += 1
+            x = x + 1.0
+        return s, n
+
+    want, got = al.function(f)(X), al.function(f)(lazy(X))
+    np.testing.assert_allclose(np.asarray(got[0]), want[0], rtol=1e-14)
+    assert got[1] == want[1]
+
+
+def test_scans_under_a_gradient_are_what_they_were():
+    def f(x, w):
+        return al.scan(lambda state, row: state * w + row, x).sum()
+
+    for k in range(2):
+        want = al.grad(al.function(f), argnums=k)(X, W)
+        got = al.grad(al.function(f), argnums=k)(lazy(X), lazy(W, (1,)))
+        np.testing.assert_allclose(np.asarray(got), want, rtol=1e-14)
+
+
 def test_numbers_of_rows_decide():
     def f(x, w):
         counts, rows = al.map_fn(lambda row: halvings(row, w), x)
@@ -160,5 +296,5 @@ def test_on_a_cluster():
         return s
 
     want = f(X, W, 40)
-    with distributed.Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=":0"):
         np.testing.assert_allclose(np.asarray(f(lazy(X), W, 40)), want, rtol=1e-14)

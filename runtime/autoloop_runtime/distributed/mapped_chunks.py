@@ -11,6 +11,7 @@ A carry goes by itself from task to task: the rows stay where they are.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import operator
 from collections.abc import Callable, Sequence
@@ -67,7 +68,10 @@ def single_chunk(value: Any) -> Any:
     return value.rechunk(-1) if isinstance(value, da.Array) else da.from_array(np.array(value), chunks=-1)
 
 
-def looped(loop: Loop, rows: Sequence[Any], start: Sequence[Any] | None) -> tuple[list[Any], list[Any]]:
+def looped(
+    loop: Loop, rows: Sequence[Any], start: Sequence[Any] | None, *, beside: Sequence[Any] = (),
+    heads: Sequence[Any] = (),
+) -> tuple[list[Any], list[Any]]:  # fmt: skip
     """Return the last carry and what is stacked, as arrays of Dask's.
 
     Parameters
@@ -76,41 +80,26 @@ def looped(loop: Loop, rows: Sequence[Any], start: Sequence[Any] | None) -> tupl
     rows : sequence of dask.array.Array
         As ``whole_rows`` gives them.
     start : sequence of dask.array.Array, optional
-        The first carry, of one chunk each; by default the first rows. Of a map what each chunk is given before its
-        rows.
+        The first carry, of one chunk each; by default the first rows.
+    beside : sequence of dask.array.Array
+        What each chunk is given before the carry, of one chunk each.
+    heads : sequence of dask.array.Array
+        What is stacked before that of the rows that come first, of one chunk each; for all that is stacked, or none.
     """
-    da = dask_array()
-    spec: Any = importlib.import_module("dask._task_spec")
     graphs: Any = importlib.import_module("dask.highlevelgraph")
     tokenize = importlib.import_module("dask.base").tokenize
     begin = () if start is None else start
-    token = tokenize(
-        loop.program[1:], loop.name, loop.reverse, len(begin), [one.name for one in rows], [one.name for one in begin]
-    )
-    name, carry, program = f"{loop.name}-{token}", f"{loop.name}-carry-{token}", f"{loop.name}-program-{token}"
-    extents, count = rows[0].chunks[0], len(loop.carried)
+    every = (rows, begin, beside, heads)
+    token = tokenize(loop.program[1:], loop.name, loop.reverse, [[one.name for one in arrays] for arrays in every])
+    name, extents, count = f"{loop.name}-{token}", rows[0].chunks[0], len(loop.carried)
     order = range(len(extents))[:: -1 if loop.reverse else 1]
-    held: list[Any] = [spec.TaskRef((one.name, *[0] * one.ndim)) for one in begin]
-    layer: dict[Any, Any] = {program: spec.Task(program, *loop.program)}
-    told = replace(loop, program=())  # goes with each chunk
-    for k in order:
-        parts = [spec.TaskRef((row.name, k, *[0] * (row.ndim - 1))) for row in rows]
-        is_first = start is None and count and k == order[0]
-        run = _begun if is_first else _run
-        layer[name, k] = spec.Task((name, k), run, told, spec.TaskRef(program), *held, *parts)
-        for j in range(count):
-            layer[carry, k, j] = spec.Task((carry, k, j), operator.itemgetter(j), spec.TaskRef((name, k)))
-        held = [spec.TaskRef((carry, k, j)) for j in range(count)] if count else held
-    below = graphs.HighLevelGraph.from_collections(name, layer, dependencies=[*rows, *begin])
-
-    def made(j: int, dtype: DType, chunks: tuple[Any, ...], tasks: dict[Any, Any]) -> Any:
-        own = f"{loop.name}-{j}-{token}"
-        named = {
-            (own, *at): spec.Task((own, *at), operator.itemgetter(j), spec.TaskRef(of)) for at, of in tasks.items()
-        }
-        graph = graphs.HighLevelGraph({**below.layers, own: named}, {**below.dependencies, own: {name}})
-        return da.Array(graph, own, chunks, meta=np.empty((0,) * len(chunks), dtype))
-
+    layer = _layer(loop, name, token, order, rows, start, beside, heads)
+    below = graphs.HighLevelGraph.from_collections(
+        name, layer, dependencies=[one for arrays in every for one in arrays]
+    )
+    if heads:
+        extents = tuple([n + (k == order[0]) for k, n in enumerate(extents)])
+    made = functools.partial(_part, below, loop.name, name, token)
     last = [
         made(j, dtype, _single(shape), {(0,) * len(shape): (name, order[-1])})
         for j, (dtype, shape) in enumerate(loop.carried)
@@ -122,6 +111,43 @@ def looped(loop: Loop, rows: Sequence[Any], start: Sequence[Any] | None) -> tupl
     return last, stacked
 
 
+def _layer(
+    loop: Loop, name: str, token: str, order: Sequence[int], rows: Sequence[Any], start: Sequence[Any] | None,
+    beside: Sequence[Any], heads: Sequence[Any],
+) -> dict[Any, Any]:  # fmt: skip
+    """Return the tasks of the loops over chunks, by their keys."""
+    spec: Any = importlib.import_module("dask._task_spec")
+    carry, program, count = f"{loop.name}-carry-{token}", f"{loop.name}-program-{token}", len(loop.carried)
+    fixed, held, first = [
+        [spec.TaskRef((one.name, *[0] * one.ndim)) for one in arrays] for arrays in (beside, start or (), heads)
+    ]
+    layer: dict[Any, Any] = {program: spec.Task(program, *loop.program)}
+    told = replace(loop, program=())  # goes with each chunk
+    for k in order:
+        parts = [spec.TaskRef((row.name, k, *[0] * (row.ndim - 1))) for row in rows]
+        run: Callable[..., Any] = _run
+        if k == order[0]:
+            run = functools.partial(_headed, len(first)) if first else _begun if start is None and count else _run
+            parts = [*parts, *first]
+        layer[name, k] = spec.Task((name, k), run, told, spec.TaskRef(program), *fixed, *held, *parts)
+        for j in range(count):
+            layer[carry, k, j] = spec.Task((carry, k, j), operator.itemgetter(j), spec.TaskRef((name, k)))
+        held = [spec.TaskRef((carry, k, j)) for j in range(count)]
+    return layer
+
+
+def _part(
+    below: Any, what: str, name: str, token: str, j: int, dtype: DType, chunks: tuple[Any, ...], tasks: dict[Any, Any]
+) -> Any:
+    """Return an array of the ``j``-th values that loops over chunks have given; ``tasks``: place -> which gave it."""
+    da, spec = dask_array(), importlib.import_module("dask._task_spec")
+    graphs: Any = importlib.import_module("dask.highlevelgraph")
+    own = f"{what}-{j}-{token}"
+    named = {(own, *at): spec.Task((own, *at), operator.itemgetter(j), spec.TaskRef(of)) for at, of in tasks.items()}
+    graph = graphs.HighLevelGraph({**below.layers, own: named}, {**below.dependencies, own: {name}})
+    return da.Array(graph, own, chunks, meta=np.empty((0,) * len(chunks), dtype))
+
+
 def _single(shape: tuple[int, ...]) -> tuple[Any, ...]:
     return tuple([(n,) for n in shape])
 
@@ -130,21 +156,31 @@ def _run(loop: Loop, program: Callable[..., Any], *given: Any) -> tuple[Any, ...
     """Run the loop over a chunk; gives the next carry and what is stacked."""
     results = program(*[np.asarray(value) for value in given])
     several = results if isinstance(results, tuple) else (results,)
-    if not loop.carried or not loop.stacked:
+    if len(several) == len(loop.carried) + len(loop.stacked):
         return several
     return (*_last(loop, given, several), *several)
+
+
+def _headed(count: int, loop: Loop, program: Callable[..., Any], *given: Any) -> tuple[Any, ...]:
+    """Run the loop over the first chunk, and put before what is stacked the last ``count`` values that are given."""
+    return with_heads(_run(loop, program, *given[:-count]), given[-count:], loop.reverse)
+
+
+def with_heads(results: Sequence[Any], heads: Sequence[Any], reverse: bool) -> tuple[Any, ...]:
+    """Return what a loop gives with values before the last so many of it, behind them if it went backwards."""
+    first = len(results) - len(heads)
+    joined = [
+        np.concatenate([result, head[None]] if reverse else [head[None], result])
+        for head, result in zip(map(np.asarray, heads), results[first:])
+    ]
+    return (*results[:first], *joined)
 
 
 def _begun(loop: Loop, program: Callable[..., Any], *rows: Any) -> tuple[Any, ...]:
     """Run the loop over the chunk whose first row is the first carry, and the first that is stacked."""
     heads = [np.array(row[-1 if loop.reverse else 0]) for row in rows]
     results = _run(loop, program, *heads, *[row[:-1] if loop.reverse else row[1:] for row in rows])
-    count = len(loop.carried)
-    joined = [
-        np.concatenate([result, head[None]] if loop.reverse else [head[None], result])
-        for head, result in zip(heads, results[count:])
-    ]
-    return (*results[:count], *joined)
+    return with_heads(results, heads if loop.stacked else (), loop.reverse)
 
 
 def _last(loop: Loop, given: Sequence[Any], stacked: Sequence[Any]) -> Sequence[Any]:

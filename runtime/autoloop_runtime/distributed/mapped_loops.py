@@ -1,28 +1,26 @@
-"""Loops of a graph that are maps over the rows of arrays: one operation each, computed chunk by chunk.
+"""Loops of a graph that go through the rows of arrays: one operation each, computed chunk by chunk.
 
 ::
 
-  While(i, outs; rows, others):  outs[i] = f(rows[i], others)      ->      mapped_rows(others, rows)
+  While(i, states, outs; rows, others):  states, outs[i] = f(states, rows[i], others)
 
-Such a loop carries nothing but its counter and what it collects, reads the rows at the counter alone, and computes
-without effects. Loops that a gradient goes through save more, and stay as they are.
+  ->  mapped_rows(others, states, heads, rows)
+
+Which loops these are ``row_loops`` says.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..analysis.inside import nodes_inside
-from ..analysis.uses import Readers
 from ..base import nest
-from ..base.dataclass import dataclass
 from ..base.shapes import SCALAR, TensorShape
 from ..collections.tensor_array import TensorArray
-from ..collections.tensor_array_ops import NEW, STACK, WRITE
+from ..collections.tensor_array_ops import STACK
 from ..ir.apply import apply
 from ..ir.graph import Graph, Node
 from ..ir.op import PARAMETER, Op
@@ -32,40 +30,38 @@ from ..ir.tensor import Tensor
 from ..ir.traits import NO_GRADIENT, OPAQUE
 from ..namespaces.chunk_kernels import as_dask
 from ..namespaces.foreign_rows import Call, computed
-from ..ops.arithmetic import ADD
-from ..ops.index import Input
-from ..ops.indexing import GETITEM
-from ..ops.logic import LESS
+from ..ops.operands import cast
 from ..passes.prune import prune
-from ..passes.rewrite import Copy, constant_of, detached, rewrite
-from .mapped_chunks import Loop, looped, single_chunk, whole_rows
+from ..passes.rewrite import Copy, detached, rewrite
+from .mapped_chunks import Loop, looped, single_chunk, whole_rows, with_heads
+from .row_loops import Collected, RowLoop, SurelyLazy, row_loops
 
-#: what is read besides the rows goes to every chunk: no more elements than these
-_MOST_ELEMENTS = 1 << 20
 #: of the bytes of a program, what runs it
 _Arrived = Callable[[str, bytes], Callable[..., Any]]
 
 
-def with_mapped_rows(graph: Graph, pack: Callable[[Graph], Any], arrived: _Arrived) -> Graph:
-    """Return a graph in which loops that are maps over rows are an operation each.
+def with_mapped_rows(graph: Graph, lazy: Iterable[Tensor], pack: Callable[[Graph], Any], arrived: _Arrived) -> Graph:
+    """Return a graph in which loops that go through rows are an operation each.
 
     Parameters
     ----------
     graph : Graph
         After the passes.
+    lazy : iterable of Tensor
+        Its inputs that are arrays which are computed later.
     pack : callable
         Gives the program of a graph: what runs it, and has ``content`` to be sent.
     arrived : callable
         Gives a program where it arrives.
     """
-    if not any(node.op is STACK for node in nodes_inside(graph)):
+    if not any(node.op is WHILE for node in graph.nodes):
         return graph
-    found: dict[Graph, dict[Node, _Map]] = {}
+    known, found = SurelyLazy(graph, lazy), dict[Graph, dict[Node, RowLoop]]()
 
     def visit(copy: Copy, node: Node) -> None:
         maps = found.get(copy.source)
         if maps is None:
-            maps = found[copy.source] = _maps_of(copy.source)
+            maps = found[copy.source] = row_loops(copy.source, known)
         if (one := maps.get(node)) is None:
             copy.keep(node)
         elif node.op is WHILE:
@@ -81,194 +77,133 @@ def with_mapped_rows(graph: Graph, pack: Callable[[Graph], Any], arrived: _Arriv
     return made
 
 
-# -- what is a map --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Map:
-    """A loop that is one.
-
-    Attributes
-    ----------
-    loop : Node
-    length : Tensor
-        What the counter is compared with, in the condition.
-    rows, others : sequence of int
-        The inputs of which rows are read, and the others that are read.
-    stacks : sequence of Node
-        What puts together what it collects.
-    """
-
-    loop: Node
-    length: Tensor
-    rows: Sequence[int]
-    others: Sequence[int]
-    stacks: Sequence[Node]
-
-
-def _maps_of(graph: Graph) -> dict[Node, _Map]:
-    """Return the maps of a graph by their loops, and by what puts together what these collect."""
-    readers, found = Readers(graph.nodes, graph.outputs), dict[Node, _Map]()
-    for node in graph.nodes:
-        one = _map(node, readers) if node.op is WHILE else None
-        if one is not None:
-            found.update(dict.fromkeys((node, *one.stacks), one))
-    return found
-
-
-def _map(node: Node, readers: Readers) -> _Map | None:
-    """Return a loop as a map; None if it is none."""
-    count, cond, body = node.attrs["n_vars"], node.attrs["cond"], node.attrs["body"]
-    if node.attrs["token"] is not None or node.control_inputs or count < 2 or count != len(node.outputs):
-        return None
-    i, test = body.inputs[0], cond.outputs[0].node
-    if test is None or test.op is not LESS or test.inputs[0] is not cond.inputs[0]:
-        return None
-    n = constant_of(test.inputs[1])
-    if n is None or n < 1 or constant_of(node.inputs[0]) != 0 or readers.nodes(node.outputs[0]):
-        return None
-    inner = Readers(body.nodes, body.outputs)
-    steps, stacks = body.outputs[0].node, []
-    if steps is None or steps.op is not ADD or steps.inputs[0] is not i or constant_of(steps.inputs[1]) != 1:
-        return None
-    counted = {steps}
-    for k in range(1, count):
-        written, (stack, _) = body.outputs[k].node, readers.only(node.outputs[k]) or (None, 0)
-        if stack is None or not _is_collected(node.inputs[k], stack, n):
-            return None
-        if written is None or written.op is not WRITE or written.inputs[:2] != (body.inputs[k], i):
-            return None
-        if inner.count(body.inputs[k]) != 1 or inner.count(written.outputs[0]) != 1:
-            return None
-        counted.add(written)
-        stacks.append(stack)
-    rows, others = [], []
-    for k in range(count, len(node.inputs)):
-        reads = inner.nodes(body.inputs[k])
-        if reads and all(one is not None and _is_row(one, body.inputs[k], i) for one in reads):
-            if not _is_whole(node.inputs[k]) or node.inputs[k].shape[0] != n:
-                return None
-            rows.append(k)
-            counted.update(one for one in reads if one is not None)
-        elif reads:
-            others.append(k)
-    is_plain = all(_is_whole(node.inputs[k]) and _size(node.inputs[k]) <= _MOST_ELEMENTS for k in others)
-    if not rows or not is_plain or not counted.issuperset(inner.nodes(i)):
-        return None
-    if any(one.op.effect or one.op.stateful or one.control_inputs for one in nodes_inside(body)):
-        return None
-    return _Map(node, test.inputs[1], rows, others, stacks)
-
-
-def _is_collected(begun: Tensor, stack: Node, n: int) -> bool:
-    """Return whether a collection starts empty, and comes to be an array of ``n`` rows of a shape that is known."""
-    new = begun.node
-    if new is None or new.op is not NEW or constant_of(new.inputs[0]) != n:
-        return False
-    whole = stack.op is STACK and not stack.control_inputs and _is_whole(stack.outputs[0])
-    return whole and stack.attrs["count"] == n
-
-
-def _is_row(node: Node, array: Tensor, i: Tensor) -> bool:
-    """Return whether a node reads the row of an array at the counter, or a part of it that is the same of each."""
-    if node.op is not GETITEM or node.inputs != (array, i):
-        return False
-    first, *more = node.attrs["index"].entries
-    return isinstance(first, Input) and all(isinstance(one, int | np.integer) for one in more)
-
-
-def _is_whole(tensor: Tensor) -> bool:
-    return tensor.dtype.kind in "biufc" and tensor.shape.is_fully_defined()
-
-
-def _size(tensor: Tensor) -> int:
-    return int(np.prod(tensor.shape.as_tuple(), dtype=np.int64))
-
-
 # -- its operation --------------------------------------------------------------------------------------------
 
 
-def _put(copy: Copy, one: _Map, pack: Callable[[Graph], Any], arrived: _Arrived) -> None:
-    """Put an operation in the place of a map; the map itself where it cannot be sent."""
+def _put(copy: Copy, one: RowLoop, pack: Callable[[Graph], Any], arrived: _Arrived) -> None:
+    """Put an operation in the place of a loop; the loop itself where it cannot be sent."""
     loop = one.loop
     program = pack(_chunk_graph(one))
     if program.content is None:
         copy.keep(loop)
         return
-    specs = [(t.dtype, t.shape) for stack in one.stacks for t in stack.outputs]
-    attrs = {"program": program, "arrived": arrived, "others": len(one.others), "specs": specs}
-    inputs = [copy.stands(loop.inputs[k]) for k in (*one.others, *one.rows)]
-    made = Node(copy.graph, MAPPED, tuple(inputs), attrs, specs, loop.name, loop.location)
+    heads = [out.head for out in one.collected if out.head is not None]
+    carried = [loop.outputs[k] for k in one.carried]
+    stacked = [out.stack.outputs[0] for out in one.collected]
+    specs = [(t.dtype, t.shape) for t in (*carried, *stacked)]
+    counts = len(one.others), len(carried), len(heads)
+    attrs = {
+        "program": program, "arrived": arrived, "counts": counts, "reverse": bool(one.mirrored), "specs": specs,
+    }  # fmt: skip
+    given = [*[loop.inputs[k] for k in (*one.others, *one.carried)], *heads, *[loop.inputs[k] for k in one.rows]]
+    inputs = tuple([copy.stands(t) for t in given])
+    made = Node(copy.graph, MAPPED, inputs, attrs, specs, loop.name, loop.location)
     copy.graph.nodes.append(made)
-    for stack, output in zip(one.stacks, made.outputs):
-        copy.replace(stack, [output])
+    copy.of.update(zip((*carried, *stacked), made.outputs))
 
 
-def _chunk_graph(one: _Map) -> Graph:
-    """Return the graph of the loop over so many rows, given their number, what else is read, and the rows."""
-    loop, graph = one.loop, Graph(ordered=True)
-    count = graph.parameter(np.dtype(np.int32), SCALAR, "count")
+def _chunk_graph(one: RowLoop) -> Graph:
+    """Return the graph of the loop over so many rows, given their number, what else is read, what is carried, and the
+    rows."""
+    loop, graph, body = one.loop, Graph(ordered=True), one.loop.attrs["body"]
+    number = graph.parameter(np.dtype(np.int32), SCALAR, "count")
     arrays: dict[int, Tensor] = {}
-    for k in (*one.others, *one.rows):
+    for k in (*one.others, *one.carried, *one.rows):
         t = loop.inputs[k]
         shape = TensorShape([None]).concatenate(t.shape[1:]) if k in one.rows else t.shape
         arrays[k] = graph.parameter(t.dtype, shape, "rows" if k in one.rows else "capture")
-    graph.inputs = [count, *arrays.values()]
-    rows = [(stack.outputs[0].dtype, stack.outputs[0].shape[1:]) for stack in one.stacks]
+    graph.inputs = [number, *arrays.values()]
+    outs = {out.position: out for out in one.collected}
     with graph.as_default():
-        outs = [TensorArray.collecting(dtype, count, False, shape, True) for dtype, shape in rows]
-        begun = [graph.constant(np.int32(0)), *nest.flatten(outs, True)]
-        variables = [LoopVar(name, t, SCALAR) for name, t in zip(("i", *["out"] * len(outs)), begun)]
-        cond, body = body_and_cond(graph, loop.name, variables)
-        (pred,) = _copied(loop.attrs["cond"], cond, {one.length: cond.capture(count)}, arrays, loop)
-        results = _copied(loop.attrs["body"], body, {}, arrays, loop)
+        count = cast(number, one.length.dtype)
+        begun = [graph.constant(np.zeros((), body.inputs[0].dtype)[()])]
+        for k in range(1, loop.attrs["n_vars"]):
+            begun += [arrays[k]] if k in arrays else nest.flatten(_collection(outs[k], number), True)
+        variables = [LoopVar(name, t, t.shape) for name, t in zip(loop.attrs["names"], begun)]
+        sub, cond = body_and_cond(graph, loop.name, variables)[::-1]
+        (pred,) = _copied(loop.attrs["cond"], cond, {one.length: cond.capture(count)}, {}, one)
+        last = sub.capture(cast(number - 1, body.inputs[0].dtype)) if one.mirrored else None
+        results = _copied(body, sub, {}, arrays, one, last)
         options = LoopOptions(parallel_iterations=loop.attrs["parallel_iterations"])
-        finals = finish_while(graph, loop.name, variables, cond, pred, body, results, options, loop.location)
-        graph.outputs = [
-            apply(STACK, [final], {**stack.attrs, "count": None}) for final, stack in zip(finals[1:], one.stacks)
-        ]
+        finals = finish_while(graph, loop.name, variables, cond, pred, sub, results, options, loop.location)
+        stacked = [apply(STACK, [finals[k]], {**out.stack.attrs, "count": None}) for k, out in outs.items()]
+        graph.outputs = [*[finals[k] for k in one.carried], *stacked]
     return graph
 
 
+def _collection(out: Collected, count: Tensor) -> TensorArray:
+    """Return what is empty, and comes to hold the values of so many rows."""
+    made = out.stack.outputs[0]
+    return TensorArray.collecting(made.dtype, count, False, made.shape[1:], True)
+
+
 def _copied(
-    source: Graph, into: Graph, of: dict[Tensor, Tensor], arrays: dict[int, Tensor], loop: Node
-) -> list[Tensor]:
-    """Return the outputs of a copy of ``source`` in an empty graph of a loop over other arrays."""
+    source: Graph, into: Graph, of: Mapping[Tensor, Tensor], arrays: Mapping[int, Tensor], one: RowLoop,
+    last: Tensor | None = None,
+) -> list[Tensor]:  # fmt: skip
+    """Return the outputs of a copy of ``source`` in an empty graph of a loop over other arrays.
+
+    ``last`` is the last row's place there, in the body.
+    """
     copy = Copy(source, Copy.again, into.parent)
     copy.graph = into
-    count = loop.attrs["n_vars"]
+    count, written = one.loop.attrs["n_vars"], {out.written for out in one.collected}
     copy.of.update(zip(source.inputs[:count], into.inputs))
     copy.of.update(of)
-    copy.of.update({source.inputs[k]: into.capture(array) for k, array in arrays.items()})
+    copy.of.update({source.inputs[k]: into.capture(array) for k, array in arrays.items() if k >= count})
+    place = next(iter(one.mirrored), source.inputs[0])  # also where another value came before all
     for node in source.nodes:
-        if node.op is not PARAMETER and node.outputs[0] not in copy.of:
+        if node.op is PARAMETER or node.outputs[0] in copy.of:
+            continue
+        if node in written:
+            flow, _, value = node.inputs
+            copy.keep(node, [*map(copy.stands, (flow, place, value))])
+        elif last is not None and node.outputs[0] in one.mirrored:
+            copy.keep(node, [last, copy.stands(node.inputs[1])])
+        else:
             copy.again(node)
     return [copy.stands(t) for t in source.outputs]
 
 
-def _kernel(*values: Any, program: Any, arrived: _Arrived, others: int, specs: Any) -> tuple[Any, ...]:
-    made = program(np.int32(len(values[others])), *values)
-    return made if isinstance(made, tuple) else (made,)
+def _kernel(*values: Any, program: Any, arrived: _Arrived, counts: Any, reverse: bool, specs: Any) -> tuple[Any, ...]:
+    beside, heads, rows = _apart(values, counts)
+    made = program(np.int32(len(rows[0])), *beside, *rows)
+    return with_heads(made if isinstance(made, tuple) else (made,), heads, reverse)
 
 
-#: the others that are read, then those of which rows are
+def _apart(values: Sequence[Any], counts: tuple[int, int, int]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
+    """Return what is not cut, what comes before the first row's values, and rows."""
+    others, carried, heads = counts
+    whole = others + carried
+    return values[:whole], values[whole : whole + heads], values[whole + heads :]
+
+
+#: the others that are read, what is carried, what comes before the values of all rows; and that of which rows are read
 MAPPED = Op("mapped_rows", lambda *_, specs, **__: specs, _kernel, NO_GRADIENT, several=True, traits=OPAQUE)
 
 
 @computed(MAPPED, when="later")
-def _mapped(call: Call, *values: Any, program: Any, arrived: _Arrived, others: int, specs: Any) -> tuple[Any, ...]:
-    holds = call.namespace.holds
-    rows = [*values[others:]]
+def _mapped(
+    asked: Call, *values: Any, program: Any, arrived: _Arrived, counts: Any, reverse: bool, specs: Any
+) -> tuple[Any, ...]:
+    holds, (others, count, _) = asked.namespace.holds, counts
+    beside, heads, given = _apart(values, counts)
+    rows = [*given]
     if not any(map(holds, rows)):
         rows[0] = as_dask(np.array(rows[0]))  # computed later, of what it is now
     digest = hashlib.blake2b(program.content, digest_size=16).hexdigest()
-    stacked = [(dtype, shape.as_tuple()[1:]) for dtype, shape in specs]
-    told = Loop("map_fn", (counted, arrived, digest, program.content, others), [], stacked)
-    beside = [single_chunk(value) for value in values[:others]]
-    return tuple(looped(told, whole_rows(rows), beside)[1])
+    carried = [(dtype, shape.as_tuple()) for dtype, shape in specs[:count]]
+    stacked = [(dtype, shape.as_tuple()[1:]) for dtype, shape in specs[count:]]
+    name = "map_fn" if not count else "scan" if stacked else "fold"
+    told = Loop(name, (counted, arrived, digest, program.content, others + count), carried, stacked, reverse)
+    whole = [single_chunk(value) for value in beside]
+    last, made = looped(
+        told, whole_rows(rows), whole[others:], beside=whole[:others], heads=[single_chunk(value) for value in heads]
+    )
+    return (*last, *made)
 
 
-def counted(arrived: _Arrived, digest: str, content: bytes, others: int) -> Callable[..., Any]:
-    """Return what runs a program that wants to know how many rows it is given."""
+def counted(arrived: _Arrived, digest: str, content: bytes, before: int) -> Callable[..., Any]:
+    """Return what runs a program that wants to know how many rows it is given, after so many other values."""
     program = arrived(digest, content)
-    return lambda *values: program(np.int32(len(values[others])), *values)
+    return lambda *values: program(np.int32(len(values[before])), *values)

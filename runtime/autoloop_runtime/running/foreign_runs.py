@@ -41,7 +41,7 @@ class ForeignRun:
     def __init__(self, graph: Graph, namespace: Namespace, foreign: Collection[int]) -> None:
         self.namespace = namespace
         if namespace.is_lazy and not graph.keeps_checkpoints:
-            graph = _by_chunks(graph)
+            graph = _by_chunks(graph, foreign)
         # what is refused is at once, whatever will run it
         lowered = _lowered(graph, namespace, foreign)
         self._run: Run
@@ -93,12 +93,12 @@ class _PartRun:
         return self._runs[foreign](values, state)
 
 
-def _by_chunks(graph: Graph) -> Graph:
-    """Return a graph whose maps over rows go by chunks."""
+def _by_chunks(graph: Graph, lazy: Collection[int]) -> Graph:
+    """Return a graph whose loops over rows go by chunks; some inputs are computed later."""
     with undivided():
         from ..distributed.mapped_loops import with_mapped_rows
 
-    return with_mapped_rows(graph, Program, arrived)
+    return with_mapped_rows(graph, [graph.inputs[k] for k in lazy], Program, arrived)
 
 
 def _lowered(graph: Graph, namespace: Namespace, foreign: Collection[int]) -> Lowered:
