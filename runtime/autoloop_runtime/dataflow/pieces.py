@@ -18,10 +18,8 @@ from ..analysis.ownership import overwritten
 from ..analysis.sizes import bytes_of
 from ..analysis.weight import is_bulky
 from ..base.dataclass import Protocol, dataclass, replace
-from ..base.shapes import TensorShape
-from ..ir.graph import CONST, Graph, Node
+from ..ir.graph import Graph, Node
 from ..ir.prices import Price
-from ..ir.tensor import Tensor
 from .batch_code import BatchTree, by_token, made_by_kernels
 from .batch_doors import ENDS
 from .batch_step import Batch
@@ -30,7 +28,7 @@ from .execution_plan import kernel_of
 from .flat_graph import FlatNode, Kind, Lowered, Port
 from .loop_items import PART, Part
 from .packed_bundles import Bundles, Form, Layout, layout_of
-from .packed_graphs import arrays_of, parameters_of, value_in
+from .piece_graphs import BOOLEAN, Choice, Member, PieceGraph, Told, form_of, may_be_input
 
 Kernel = Callable[..., Any]
 
@@ -266,68 +264,84 @@ def _with_parts(piece: Piece, lowered: Lowered, nodes: Sequence[FlatNode]) -> Pi
     )
 
 
-class Maker:
-    """Tells what a piece does.
-
-    Parameters
-    ----------
-    lowered : Lowered
-    known : int
-        Bytes of a constant that stands in it, at most.
-    given : sequence of (ports, Layout)
-        Bundles that it is given packed.
-    """
+class Maker(Told):
+    """Tells what a piece does; see ``Told``."""
 
     def __init__(self, lowered: Lowered, known: int, given: Bundles = ()) -> None:
-        self._given = given
-        #: where values are that come in bundles
-        self._packed = {port: (t, k) for t, (ports, _) in enumerate(given) for k, port in enumerate(ports)}
-        self._flats, self._known = lowered.nodes, known
+        super().__init__(lowered, known, given)
         #: what is said of each value where kinds are compared
         self._told: dict[Port, Hashable] = {}
         self._kinds: list[Hashable] = []
-        self._members: list[FlatNode] = []
-        self._numbers: list[Any] = []
+        self._nodes: list[Node] = []
         self.inputs: list[Port] = []
-        #: the dtype and shape of each input, and of what is made
-        self.forms: dict[Port, Form] = {}
+        #: what is made in branches that have ended
+        self.hidden: set[Port] = set()
 
     def add(self, flat: FlatNode) -> None:
         """Add a kernel."""
         node = flat.source
         assert node is not None
-        told = tuple([self._value(node, port, tensor) for port, tensor in zip(flat.inputs, node.inputs)])
-        self._members.append(flat)
-        self._kinds.append((node.op, tuple(sorted(node.attrs.items())), told, *map(_form, node.outputs)))
+        told = tuple([self._value(port, form_of(tensor), node) for port, tensor in zip(flat.inputs, node.inputs)])
+        self.members.append(flat)
+        self._nodes.append(node)
+        self._kinds.append((node.op, tuple(sorted(node.attrs.items())), told, *map(form_of, node.outputs)))
         self._told[flat.index, 0] = len(self._kinds)
-        self.forms[flat.index, 0] = _form(node.outputs[0])
+        self.forms[flat.index, 0] = form_of(node.outputs[0])
+
+    def choose(
+        self, predicate: Port, sides: Sequence[Callable[[], bool]], values: Sequence[tuple[Port, Port, Port]],
+        form: Callable[[Port], Form | None],
+    ) -> bool:  # fmt: skip
+        """Add an ``if``; returns False if it cannot be told.
+
+        Parameters
+        ----------
+        predicate : Port
+        sides : pair of callable
+            Adds what is done if the predicate is true, and if it is false, or returns False.
+        values : sequence of (Port, Port, Port)
+            See ``Choice``.
+        form : callable
+            Tells the dtype and shape of a value that is handed on.
+        """
+        around, known, inside = self.members, set(self.forms), list[list[Member]]()
+        self._kinds.append(("if", self._value(predicate, BOOLEAN)))
+        for add in sides:
+            self.members = []
+            if not add():
+                return False
+            inside.append(self.members)
+            self._kinds.append("ends")
+        self.members = around
+        made = dict[Port, Form]()
+        for k, (port, one, other) in enumerate(values):
+            found = form(one)
+            if found is None or found != form(other) or not self.hidden.isdisjoint((one, other)):
+                return False
+            self._kinds.append((self._value(one, found), self._value(other, found)))
+            self._told[port] = "chosen", len(self._kinds), k
+            made[port] = found
+        self.hidden.update(self.forms.keys() - known - set(self.inputs))
+        self.forms |= made
+        self.members.append(Choice(predicate, inside[0], inside[1], values))
+        return True
 
     def makes(self, port: Port) -> bool:
         """Return whether a kernel in it makes a value."""
         return port in self.forms and port not in self.inputs
 
-    def root(self, port: Port) -> Port:
-        """Return the constant that a port brings and that stands in the piece; itself if it brings none."""
-        here = self._flats[port[0]]
-        while here.kind is Kind.ENTER and here.constant:
-            here = self._flats[here.inputs[0][0]]
-        return (here.index, 0) if self._is_known(here) else port
-
-    def _is_known(self, flat: FlatNode) -> bool:
-        return flat.kind is Kind.CONST and getattr(flat.value, "nbytes", self._known + 1) <= self._known
-
-    def _value(self, node: Node, port: Port, tensor: Tensor) -> Hashable:
-        """Return what is said of an input of ``node``."""
-        root, form = self.root(port), _form(tensor)
-        flat = self._flats[root[0]]
-        if self._is_known(flat):
-            if not _may_be_input(node, tensor):
+    def _value(self, port: Port, form: Form, node: Node | None = None) -> Hashable:
+        """Return what is said of an input of ``node``, or of what is asked or handed on by a branch."""
+        root = self.root(port)
+        flat = self.flats[root[0]]
+        if self.is_known(flat):
+            if not may_be_input(node, form):
                 return form, flat.value.tobytes()
-            self._numbers.append(flat.value[()])
+            self.numbers.append(flat.value[()])
             return form, "a number"
-        if root not in self._told and self._is_packed(root, tensor):
-            t, k = self._packed[root]
-            self._told[root] = "packed", t, k, self._given[t][1].forms
+        if root not in self._told and self.is_packed(root, form):
+            t, k = self.packed[root]
+            self._told[root] = "packed", t, k, self.given[t][1].forms
         elif root not in self._told:
             self.inputs.append(root)
             self.forms[root] = form
@@ -348,73 +362,14 @@ class Maker:
             hash(kind)
         except TypeError:
             kind = key
-        nodes = tuple([flat.source for flat in self._members if flat.source is not None])
         graph = functools.partial(self._graph, outputs, packed)
         return Piece(
-            key, tuple(self.inputs), nodes, kind, tuple(self._numbers), plain, graph, results=tuple(outputs),
-            given=self._given, made=made,
+            key, tuple(self.inputs), tuple(self._nodes), kind, tuple(self.numbers), plain, graph,
+            results=tuple(outputs), given=self.given, made=made,
         )  # fmt: skip
 
     def _graph(
         self, outputs: Sequence[Port], packed: Sequence[tuple[Layout, list[Port]]], places: Sequence[int]
     ) -> Graph:  # fmt: skip
         """Return what ``Piece.graph`` does."""
-        graph, of, numbers = Graph(), dict[Port, Tensor](), iter(places)
-        dtypes = dict(zip(places, [number.dtype for number in self._numbers]))
-        scalars = [graph.parameter(dtypes[k], TensorShape(()), f"n{k}") for k in range(max(places, default=-1) + 1)]
-        bundles = [parameters_of(graph, layout) for _, layout in self._given]
-
-        def value(node: Node, port: Port, tensor: Tensor) -> Tensor:
-            root = self.root(port)
-            flat = self._flats[root[0]]
-            is_known = self._is_known(flat)
-            number = next(numbers) if is_known and _may_be_input(node, tensor) else -1
-            if number >= 0:
-                return scalars[number]
-            if root not in of and is_known:
-                made = Node(graph, CONST, (), {"value": flat.value}, [(tensor.dtype, tensor.shape)], flat.name, ())
-                graph.nodes.append(made)
-                of[root] = made.outputs[0]
-            elif root not in of and self._is_packed(root, tensor):
-                t, k = self._packed[root]
-                of[root] = value_in(graph, self._given[t][1], bundles[t], k)
-            elif root not in of:
-                of[root] = graph.parameter(tensor.dtype, tensor.shape, f"x{len(of)}")
-            return of[root]
-
-        for flat in self._members:
-            node = flat.source
-            assert node is not None
-            inputs = tuple([value(node, port, tensor) for port, tensor in zip(flat.inputs, node.inputs)])
-            specs = [(t.dtype, t.shape) for t in node.outputs]
-            made = Node(graph, node.op, inputs, node.attrs, specs, node.name, node.location)
-            graph.nodes.append(made)
-            of[flat.index, 0] = made.outputs[0]
-        graph.outputs = [of[port] for port in outputs]
-        for layout, ports in packed:
-            graph.outputs += arrays_of(graph, layout, [of[port] for port in ports])
-        return graph
-
-    def _is_packed(self, root: Port, tensor: Tensor) -> bool:
-        """Return whether a value comes in a bundle, as what it is used as."""
-        t, k = self._packed.get(root, (-1, -1))
-        return t >= 0 and self._given[t][1].forms[k] == _form(tensor)
-
-
-def _may_be_input(node: Node, tensor: Tensor) -> bool:
-    """Return whether an operation takes no longer for a number that only a call tells.
-
-    That is so of arithmetic, and not of functions, of which some are simple for some numbers (``x ** 2``), nor of a
-    division of integers.
-    """
-    traits, kind = node.op.traits, tensor.dtype.kind
-    if tensor.shape.rank != 0 or not traits.elementwise or traits.price is not Price.ARITHMETIC:
-        return False
-    if kind in "fc":
-        return True
-    code = [text for kinds, text in (node.op.llvm or {}).items() if kind in kinds]
-    return kind in "iu" and bool(code) and "@" not in code[0].replace("@llvm.", "")
-
-
-def _form(tensor: Tensor) -> Form:
-    return tensor.dtype, tensor.shape.as_tuple()
+        return PieceGraph(self, places).give(outputs, packed)

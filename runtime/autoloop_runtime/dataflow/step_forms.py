@@ -13,20 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from ..base.dataclass import dataclass, replace
+from ..base.dataclass import dataclass
 from ..ir.graph import Graph, Node
-from .batch_code import BatchTree
 from .batch_doors import ALWAYS
 from .batch_step import Batch
-from .bundles import tensor_at
 from .flat_graph import FlatNode, Kind, Lowered, Port
 from .packed_bundles import Form
-from .pieces import KNOWN, KNOWN_TO_BATCH, Maker, only_gives, only_leads
+from .piece_graphs import BOOLEAN
+from .pieces import KNOWN, KNOWN_TO_BATCH, Maker, only_gives
+from .step_items import StepItems, StepTree, known_form
 from .token_forms import TokenForm, is_plain
 from .turn_branches import under_condition
 
-#: the condition of a loop
-BOOLEAN: Form = np.dtype(bool), ()
 #: which token, and the byte of it
 Spot = tuple[int, int]
 
@@ -145,18 +143,9 @@ def _of_kernel(numpys: Lowered, lowered: Lowered, flat: FlatNode) -> StepForm | 
 
 def _of_batch(numpys: Lowered, place: int, batch: Batch) -> StepForm | None:
     lowered, doors = batch.lowered, batch.doors
-    tree, told = BatchTree(lowered, batch.members, batch.outputs), Maker(lowered, KNOWN_TO_BATCH)
-    for index in batch.members:
-        flat = lowered.nodes[index]
-        if flat.kind is Kind.IDENTITY or (doors.predicate is not None and only_leads(flat, doors.predicate)):
-            continue
-        if flat.kind is not Kind.KERNEL:
-            return None
-        if flat.value is not None:  # it has other inputs
-            flat = numpys.nodes[index]
-        if flat.source is None or not only_gives(flat, flat.source):
-            return None
-        told.add(replace(flat, inputs=tuple(map(tree.source, flat.inputs))))
+    tree, told = StepTree(batch), Maker(lowered, KNOWN_TO_BATCH)
+    if not StepItems(numpys, lowered, tree, told).add(tree.items):
+        return None
     given = list(_parts(batch.inputs, doors.given))
     outputs = [
         _Output(ports, len(ports) > 1, side) for ports, side in zip(_parts(batch.outputs, doors.made), doors.sides)
@@ -209,7 +198,7 @@ class _Step:
         wanted = {self._source(port) for one in outputs for port in one.ports}
         if predicate is not None:
             wanted.add(self._source(predicate))
-        if not self._place_inputs(wanted):
+        if wanted & self._told.hidden or not self._place_inputs(wanted):
             return None
         forms = [self._token([self._source(port) for port in one.ports], one.is_bundle) for one in outputs]
         spots = [self._spot(port) for port in self._told.inputs]
@@ -257,17 +246,7 @@ class _Step:
         return TokenForm(tuple(values), is_bundle)  # type: ignore[arg-type]
 
     def _form(self, port: Port) -> Form | None:
-        """Return the dtype and shape of a value."""
-        found = self._told.forms.get(port)
-        if found is not None:
-            return found
-        flat = self._lowered.nodes[port[0]]
-        if flat.kind is Kind.CONST:
-            return (flat.value.dtype, flat.value.shape) if isinstance(flat.value, np.ndarray | np.generic) else None
-        tensor = tensor_at(self._lowered, port)
-        return (
-            None if tensor is None or not tensor.shape.is_fully_defined() else (tensor.dtype, tensor.shape.as_tuple())
-        )
+        return known_form(self._lowered, self._told, port)
 
     def _spot(self, port: Port) -> Spot | None:
         """Return where a value is that is given; constants are behind the tokens."""
