@@ -35,16 +35,11 @@ _MOST = 1 << 20
 
 
 class Origins:
-    """The numbers of the arrays of one trace.
-
-    Attributes
-    ----------
-    clock : int or Tensor
-        How many iterations there were of all loops so far.
-    """
+    """The numbers of the arrays of one trace."""
 
     def __init__(self) -> None:
-        self.clock: Code = 0
+        #: graphs -> what the clock says in them: what it says in a function that ``map_fn`` calls is no value behind that
+        self._clocks: dict[Graph | None, Code] = {}
         self._numbers: dict[Any, tuple[Any, int]] = {}
         self._chosen: dict[Storage, Tensor] = {}
         #: the bodies of loops, and what the clock says when an iteration of theirs begins
@@ -53,9 +48,21 @@ class Origins:
     def copy(self) -> Origins:
         """Return the same, which later changes of this one do not reach."""
         made = Origins()
-        made.clock, made._numbers, made._chosen = self.clock, dict(self._numbers), dict(self._chosen)
+        made._clocks, made._numbers, made._chosen = dict(self._clocks), dict(self._numbers), dict(self._chosen)
         made._turns = dict(self._turns)
         return made
+
+    @property
+    def clock(self) -> Code:
+        """How many iterations there were of all loops so far."""
+        graph = current_graph()
+        while graph is not None and graph not in self._clocks:
+            graph = graph.parent
+        return self._clocks.get(graph, 0)
+
+    @clock.setter
+    def clock(self, clock: Code) -> None:
+        self._clocks[current_graph()] = clock
 
     def choose(self, storage: Storage, code: Tensor) -> None:
         """Note what says which array it is that a loop or branch has chosen."""
