@@ -197,7 +197,7 @@ def test_a_thread_stays_with_what_it_has_made_while_nothing_is_much_longer():
 def test_many_that_are_ready_are_taken_in_order():
     graph = Graph()
     x = scalar(graph)
-    prices = [int(p) for p in np.random.default_rng(0).permutation(50) + 30]
+    prices = [int(p) for p in np.random.default_rng(0).permutation(50) + 130]
     outs = [call(probe(lambda v: v, f"p{p}", traits=priced(p * 1000.0)), x) for p in prices]
     machine = VirtualWorkers(Executable(lower(graph, outs, [x])), lambda step, it: 1, workers=1)
     machine.run([1])

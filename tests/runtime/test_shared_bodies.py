@@ -62,7 +62,8 @@ def steps_of(lowered, machine):
     ("count", "length", "size", "now", "hoped"),
     [
         (16, 10, 4000, (1, 0), (0, 8)),  # short ones keep the interpreter for themselves, but as machine code
-        (16, 2, 14000, (0, 6), (0, 6)),  # NumPy's leave it to others
+        (16, 2, 14000, (1, 0), (0, 6)),  # and so do those that leave it to others for less than that takes
+        (16, 2, 95000, (0, 9), (0, 9)),  # NumPy's leave it to others
         (16, 1, 2000, (1, 0), (1, 0)),  # too little in an iteration
         (1, 80, 4000, (1, 0), (1, 0)),  # one waits for the other
     ],
@@ -74,8 +75,8 @@ def test_bodies_with_parts_that_are_worth_a_thread_are_shared_out(count, length,
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_iterations_that_are_shared_out_give_what_they_gave(threads):
-    lowered = traced(16, 2, 14000)
-    given = [np.int32(3), *rows(16, 14000)]
+    lowered = traced(16, 2, 95000)
+    given = [np.int32(3), *rows(16, 95000)]
     executable = Executable(lowered)
     assert executable.plan.parallel
     want = given[1:]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: runs of a batch that are done item by item
 FIRST = 30
 #: nanoseconds of kernels that leave the interpreter to others for long enough
-LONG = 5_000.0
+LONG = 60_000.0
 
 
 class Batch:

@@ -30,6 +30,8 @@ from .packed_bundles import MachinePart
 MOST = 500
 #: values that a kernel by itself is given by batches, from which on it is one
 COLLECTED = 32
+#: nanoseconds of one
+LONGEST = 2_000_000.0
 #: nanoseconds of an operation in machine code, at least
 LEAST = 5.0
 #: what members of a batch have in common: frame, arrivals, branches, level
@@ -191,16 +193,17 @@ class Grouping:
         """Yield parts of a batch that are not too long, none of which has only a part of a branch."""
         start, last, time = 0, None, 0.0
         most = -(-len(members) // -(-len(members) // MOST))  # the last is not to be a short one
+        # heavy kernels that it has made ready have waited for its end, and who ends a run waits for it
+        long = LONG if self._any_heavy else LONGEST
         for k, index in enumerate(members):
             node = self._nodes[index]
             inside = self._guards[index] != self.around(index)
             free = not inside and node.kind in (Kind.KERNEL, Kind.IDENTITY)
-            # heavy kernels that it has made ready have waited for that
-            if (k - start >= most or time >= LONG) and free and last in (Kind.KERNEL, Kind.IDENTITY, Kind.MERGE):
+            if (k - start >= most or time >= long) and free and last in (Kind.KERNEL, Kind.IDENTITY, Kind.MERGE):
                 yield members[start:k]
                 start, time = k, 0.0
             last = None if inside else node.kind
-            time += self.times[index] if self._any_heavy else 0.0  # else nothing waits for it to end
+            time += self.times[index]
         yield members[start:]
 
     # -- branches -----------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from .flat_graph import Lowered
 from .frames import Item, State
 from .kernels import Watch, call
 from .sole_holders import donate, returned
-from .whole_loops import with_joined_steps
+from .whole_loops import light_kernels, middling_kernels, with_joined_steps
 
 if TYPE_CHECKING:
     from .batches import Machine
@@ -113,7 +113,7 @@ class Executable:
         #: loops that may do without the interpreter
         self._loops: HopedLoops | None = None
         #: what runs go by: a run reads this once
-        self._ways, _ = self._planned(lowered)
+        self._ways = self._planned(lowered)
 
     @property
     def plan(self) -> Plan:
@@ -125,11 +125,10 @@ class Executable:
         """The graph of that, with a node for each kernel."""
         return self._ways.lowered
 
-    def _planned(self, lowered: Lowered, machine: Machine = MappingProxyType({})) -> tuple[Ways, Lowered]:
-        """Return how runs go by a graph that do batches by what there is of ``machine``, and the graph as it is joined
-        for that."""
+    def _planned(self, lowered: Lowered, machine: Machine = MappingProxyType({})) -> Ways:
+        """Return how runs go by a graph that do batches by what there is of ``machine``."""
         joined, single = with_joined_steps(lowered, self._owned, machine)
-        return Ways(lowered, Plan(joined, self._owned, single, lowered), self._owned), joined
+        return Ways(lowered, Plan(joined, self._owned, single, lowered), self._owned)
 
     def run(
         self,
@@ -223,16 +222,20 @@ class Executable:
         if found:
             pieces = [*pieces, *[part for piece in pieces if piece.key not in found for part in piece.parts()]]
             lowered, machine = with_kernels(self._numpys, pieces, found), of_batches(pieces, found)
-            self._ways, joined = self._planned(lowered, machine)
-            if self.plan.sharing and len(lowered.frames) > 1:
-                self._look_for_loops(joined, source)
+            self._ways = self._planned(lowered, machine)
+            if len(lowered.frames) > 1 and (self.plan.sharing or middling_kernels(lowered, light_kernels(lowered))):
+                self._look_for_loops(machine, source)
 
-    def _look_for_loops(self, joined: Lowered, source: Source) -> None:
+    def _look_for_loops(self, machine: Machine, source: Source) -> None:
         """Look for loops that can do without the interpreter. The lock is held."""
         with undivided():
             from .overlapped_loops import OverlappedLoops
 
-        loops = OverlappedLoops(self._numpys, self.lowered, joined, self.plan, self._owned, _by_itself)
+        joined, single = with_joined_steps(self.lowered, self._owned, machine, True)
+        plan = Plan(joined, self._owned, single, self.lowered)
+        if not plan.sharing:
+            return
+        loops = OverlappedLoops(self._numpys, self.lowered, joined, plan, self._owned, _by_itself)
         if loops.forms:
             self._loops, self._due = loops.hoped(source.cores()), 0.0
 

@@ -24,6 +24,7 @@ from ..analysis.sizes import may_hold_memory
 from ..analysis.weight import Weight, holds_memory, is_bulky, weigh
 from ..base.forks import undivided
 from ..ir.graph import Node
+from ..ir.op import Op
 from ..ir.tensor import Tensor
 from ..passes.given_places import over
 from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
@@ -262,7 +263,7 @@ class Plan:
         self.sharing = frozenset(sharing)
         self.parallel = bool(sharing) or any(step.overlaps for step in self.steps.values())
         self.makes = any(self.steps[i].makes for i in sharing)
-        self.blas = any(op is not None and op.traits.blas for op in [self.steps[i].flat.op for i in sharing])
+        self.blas = any(op is not None and op.traits.blas for i in sharing for op in _ops(self.steps[i].flat))
 
     def _declare(self, flat: FlatNode) -> None:
         """Make the step of a node and note who consumes what."""
@@ -350,6 +351,13 @@ class Plan:
             child.inherits.append((slot, there, flat.constant))
             return INHERIT, (slot, child, there, flat.constant)
         return ENTER, (child, there, flat.constant)
+
+
+def _ops(flat: FlatNode) -> list[Op | None]:
+    """Return what a node does, or the members of a batch do."""
+    if flat.kind is not Kind.BATCH:
+        return [flat.op]
+    return [flat.value.lowered.nodes[k].op for k in flat.value.members]
 
 
 def _taken(flat: FlatNode) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from math import inf
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ..analysis.cost import sized
 from ..analysis.observable import is_pure
 from ..analysis.ownership import Ownership
 from ..analysis.weight import Weight, weigh
@@ -178,6 +179,36 @@ def light_kernels(lowered: Lowered) -> set[int]:
     return {node.index for node in lowered.nodes if node.kind is Kind.KERNEL and _is_light(node)}
 
 
+def middling_kernels(lowered: Lowered, light: Collection[int]) -> set[int]:
+    """Return the kernels that are worth another thread together with others, but not one by one: threads that hand over
+    the interpreter for each of them wait for each other for longer than they take."""
+    nodes = lowered.nodes
+    heavy = [node for node in nodes if node.kind is Kind.KERNEL and node.index not in light]
+    return {node.index for node in heavy if _only_computes(node) and _known_nanoseconds(node) <= LONG}
+
+
+def _as_light(lowered: Lowered, light: Collection[int], is_native: bool) -> set[int]:
+    """Return the middling kernels that are put together as light ones are. In loops those are not that can never run
+    beside another one, see ``_alone``, and none is where it ``is_native``."""
+    nodes, found = lowered.nodes, middling_kernels(lowered, light)
+    inside = {k for k in found if nodes[k].frame}
+    if not inside or is_native:
+        return found - inside
+    with undivided():
+        from .overlap import overlapping
+
+    heavy = {node.index for node in nodes if node.kind is Kind.KERNEL and node.index not in light}
+    return found - (inside - overlapping(lowered, heavy))
+
+
+def _known_nanoseconds(flat: FlatNode) -> float:
+    """Return how long a kernel takes, if static shapes tell; else longer than any."""
+    assert flat.source is not None
+    price = flat.source.op.traits.price
+    known = price is not Price.FOREIGN and all(t.shape.is_fully_defined() for t in sized(flat.source))
+    return nanoseconds(flat) if known else inf
+
+
 def _is_light(flat: FlatNode) -> bool:
     node = flat.source
     return node is None or node.op is not flat.op or weigh(node) is Weight.LIGHT
@@ -214,14 +245,17 @@ def _only_computes(flat: FlatNode) -> bool:
 
 
 def with_joined_steps(
-    lowered: Lowered, owned: Ownership, machine: Machine | None = MappingProxyType({})
+    lowered: Lowered, owned: Ownership, machine: Machine | None = MappingProxyType({}), is_native: bool = False
 ) -> tuple[Lowered, Lowered]:  # fmt: skip
     """Return ``lowered`` with one node in place of each loop that can be run as one, and of each batch; and with such
     loops only.
 
     The nodes of those are left as they are, and nobody refers to them. ``machine``: see ``with_batches``.
+    ``is_native``: tokens of loops are moved without the interpreter, so that it takes less for a kernel to be worth
+    another thread.
     """
     light = light_kernels(lowered)
+    light |= _as_light(lowered, light, is_native)
     if len(lowered.frames) == 1 and len(light) < 2:
         return lowered, lowered
     found = _with_batches_in_loops(lowered, owned, light, machine) if machine is None or machine else None
