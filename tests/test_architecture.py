@@ -170,6 +170,7 @@ LAZY = {
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.faster_kernels"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.loop_pieces"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.loop_parts"),
+    ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.gradient_products"),
     ("autoloop_runtime.dataflow.loop_code", "autoloop_runtime.dataflow.loop_parts"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.pieces"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.machine_kernels"),

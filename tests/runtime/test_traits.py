@@ -135,7 +135,8 @@ def test_every_op_states_everything():
         assert isinstance(traits.price, Price | Products) or callable(traits.price)
         raises = traits.raises if isinstance(traits.raises, tuple) else (traits.raises,)
         assert raises and all(issubclass(one, Exception) for one in raises)
-        assert all(type(b) is bool for b in (traits.rematerialise, traits.describes, traits.blas, traits.overwrites))
+        told = (traits.rematerialise, traits.describes, traits.blas, traits.overwrites, traits.recalls)
+        assert all(type(b) is bool for b in told)
         assert callable(op.vjp) or isinstance(op.vjp, NoRule)
         assert not traits.elementwise or (op.llvm is None) != (op.libm is None)
 

@@ -105,13 +105,19 @@ READ = register(
         _read_vjp,
         code="{0}[{1}]",
         positions=slice(1, 2),
-        traits=BOOKKEEPING.but(rematerialise=True),
+        traits=BOOKKEEPING.but(rematerialise=True, recalls=True),
     )
 )
 
 #: an element of a TensorArray that the forward pass has read; this does not count as a second read
 PEEK = register(
-    Op("PeekArray", lambda *_, dtype, shape: (dtype, shape), _peek, _read_vjp, traits=OPAQUE.but(rematerialise=True))
+    Op(
+        "PeekArray",
+        lambda *_, dtype, shape: (dtype, shape),
+        _peek,
+        _read_vjp,
+        traits=OPAQUE.but(rematerialise=True, recalls=True),
+    )
 )
 
 

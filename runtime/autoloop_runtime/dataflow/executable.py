@@ -37,6 +37,8 @@ _KIND = Kind(
 )
 #: seconds that runs take before it is looked for faster kernels
 LONG = 0.1
+#: where a loop goes forward and one back there are more frames than this
+BACK = 2
 _HIDDEN: AbstractContextManager[None] = nullcontext()
 
 
@@ -127,6 +129,11 @@ class Executable:
 
     def _planned(self, lowered: Lowered, machine: Machine = MappingProxyType({})) -> Ways:
         """Return how runs go by a graph that do batches by what there is of ``machine``."""
+        if len(lowered.frames) > BACK:
+            with undivided():
+                from .gradient_products import with_gradient_products
+
+            lowered = with_gradient_products(lowered)
         joined, single = with_joined_steps(lowered, self._owned, machine)
         return Ways(lowered, Plan(joined, self._owned, single, lowered), self._owned)
 

@@ -64,6 +64,10 @@ class ItemCode:
             return self._scalars.setdefault(port, f"s_{self._captured[port]}")
         return self._name(port)
 
+    def _argument(self, flat: FlatNode, port: Port) -> str:
+        """Return the name of a value that the kernel of a node is given."""
+        return self._name(port)
+
     def _is_captured_scalar(self, port: Port) -> bool:
         """Return whether a value comes from outside, perhaps as an array without axes."""
         return port in self._captured
@@ -108,7 +112,7 @@ class ItemCode:
             value = op.code.format(*[self._operand(port) for port in inputs])
         else:
             self._globals[f"k{flat.index}"] = kernel
-            given = [self._name(port) for port in inputs]
+            given = [self._argument(flat, port) for port in inputs]
             value = f"k{flat.index}({', '.join([*given, *(['state=state'] * op.stateful)])})"
         targets = "".join([f"{self._name(p)}, " for p in made]) if op.several or op.effect else self._name(made[0])
         lines: Lines = [(depth, f"{targets} = {value}" if made else value, flat), *dropped]

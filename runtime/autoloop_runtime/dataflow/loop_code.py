@@ -12,7 +12,8 @@ import numpy as np
 from ..analysis.ownership import Ownership
 from ..base.forks import undivided
 from ..ir.run_state import RunState
-from .flat_graph import Kind, Lowered, Port
+from .flat_graph import FlatNode, Kind, Lowered, Port
+from .gradient_products import product_by_weights
 from .item_code import ItemCode, Lines, as_scalar
 from .loop_items import Loop, LoopTree, Part, used_inside
 
@@ -115,6 +116,9 @@ class LoopCode(ItemCode):
         if port not in self._captured or not self._items_of.may_be_large(port):
             return self._operand(port)
         return self._ordered.setdefault(port, f"l_{self._captured[port]}")
+
+    def _argument(self, flat: FlatNode, port: Port) -> str:
+        return self._given(port) if flat.value is product_by_weights else self._name(port)
 
     def _inner(self, item: Loop, after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
         """Return the lines of a loop in the loop."""

@@ -90,6 +90,8 @@ class Traits:
     overwrites : bool
         Each result may take over the memory of the input at its place, where nobody else reads that. So may what
         works element by element, for which ``Op.into`` says how.
+    recalls : bool
+        It gives what a loop has saved on its way forward, for the loop that goes back.
     """
 
     batching: Batching
@@ -101,6 +103,7 @@ class Traits:
     describes: bool
     blas: bool
     overwrites: bool
+    recalls: bool
 
     @property
     def elementwise(self) -> bool:
@@ -113,12 +116,12 @@ class Traits:
 
 
 #: of which nothing is known
-OPAQUE = Traits(Batching.NONE, Memory.ANY, Fails.MAYBE, ValueError, Price.ARITHMETIC, False, False, False, False)
+OPAQUE = Traits(Batching.NONE, Memory.ANY, Fails.MAYBE, ValueError, Price.ARITHMETIC, False, False, False, False, False)
 #: the same, of ops outside the table, which need not state anything
 UNSTATED = OPAQUE.but()
 #: arithmetic on each element
 ELEMENTS = Traits(
-    Batching.ELEMENTS, Memory.FRESH, Fails.SHAPES, ValueError, Price.ARITHMETIC, True, False, False, False
+    Batching.ELEMENTS, Memory.FRESH, Fails.SHAPES, ValueError, Price.ARITHMETIC, True, False, False, False, False
 )  # fmt: skip
 #: a function of each element
 FUNCTION = ELEMENTS.but(price=Price.FUNCTION)

@@ -1,0 +1,71 @@
+"""Products in loops that go back through another loop, for its gradient.
+
+A gradient that vanishes has numbers below 2**-126, with which a processor takes a hundred times as long; not so to make
+doubles of them, of which none is that small. And a factor that is transposed, as weights are on the way back, takes up
+to three times as long as one in C order. What comes out differs from NumPy's product in the last bits, if at all, and
+nobody has written that product down: so what is multiplied elsewhere is left alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.dataclass import replace
+from .flat_graph import FlatNode, Kind, Lowered
+
+#: below this it is time to make doubles; where the first number is zero, it is asked whether all are below the second
+SMALL, LARGEST = 2.0**-100, 2.0**-60
+#: multiplications of the products that are looked at, at least, and elements of a factor that is put in order, at most
+FEWEST, MOST = 1 << 12, 1 << 14
+
+
+def with_gradient_products(lowered: Lowered) -> Lowered:
+    """Return ``lowered`` with these products in loops that go back; itself if there are none."""
+    back = {node.frame for node in lowered.nodes if node.op is not None and node.op.traits.recalls and node.frame}
+    found = [node for node in lowered.nodes if node.frame in back and _is_product(node)] if back else []
+    if not found:
+        return lowered
+    nodes = list(lowered.nodes)
+    for node in found:
+        by_weights = nodes[node.inputs[1][0]].constant
+        nodes[node.index] = replace(node, value=product_by_weights if by_weights else product)
+    return replace(lowered, nodes=tuple(nodes))
+
+
+def _is_product(flat: FlatNode) -> bool:
+    """Return whether a kernel is a product of two matrices of float32 that is worth a look."""
+    node = flat.source
+    if flat.kind is not Kind.KERNEL or flat.value is not None or node is None or node.op is not flat.op:
+        return False
+    if node.op.kernel is not np.matmul:
+        return False
+    a, b = [t.shape.as_tuple() if t.shape.is_fully_defined() else () for t in node.inputs]
+    return node.outputs[0].dtype == np.float32 and len(a) == len(b) == 2 and a[0] * a[1] * b[1] >= FEWEST
+
+
+def product_by_weights(a: Any, b: Any) -> Any:
+    """Return ``a @ b``, where ``b`` is the same in all iterations."""
+    x = a.item(0)
+    if -SMALL < x < SMALL and (x or _is_small(a)):
+        return _by_doubles(a, b)
+    return np.matmul(a, b if b.size > MOST else np.ascontiguousarray(b))
+
+
+def product(a: Any, b: Any) -> Any:
+    """Return ``a @ b``."""
+    x, y = a.item(0), b.item(0)
+    if (-SMALL < y < SMALL and (y or _is_small(b))) or (-SMALL < x < SMALL and (x or _is_small(a))):
+        return _by_doubles(a, b)
+    return np.matmul(a, b)
+
+
+def _is_small(array: Any) -> bool:
+    """Return whether numbers, of which the first is zero, are all small, and not all zero: rows do not vanish at the
+    same time."""
+    return bool(0.0 < max(array.max(), -array.min()) < LARGEST)
+
+
+def _by_doubles(a: Any, b: Any) -> Any:
+    return np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(np.float32)
