@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from executors import EXECUTORS
+from executors import EXECUTORS, NATIVE
 
 FOLDER = Path(__file__).parent / "benchmarks"
 PROGRAMS = sorted(path.stem for path in (FOLDER / "programs").glob("[a-z]*.py"))
@@ -86,10 +86,13 @@ def test_the_table_of_gradients_of_kernels(tmp_path):
 
 def scheduled(tmp_path, *arguments):
     page = tmp_path / "page.md"
-    page.write_text("before\n<!-- scheduler -->\nold\n<!-- /scheduler -->\nafter\n")
+    places = ["scheduler", "scheduler without native"]
+    page.write_text("".join([f"before\n<!-- {place} -->\nold\n<!-- /{place} -->\nafter\n" for place in places]))
     done = run("scheduler.py", *arguments, "--update", str(page))
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
+    assert text.startswith("before\n") and text.endswith("\nafter\n") and text.count("\nold\n") == 1
+    other = places[NATIVE]
+    assert f"<!-- {other} -->\nold\n<!-- /{other} -->" in text
     assert not done.stderr  # where a library cannot do it, or does something else
     return text
 

@@ -5,6 +5,8 @@ session (of TensorFlow with its first kind of control flow), with as many worker
 measured if this interpreter has it or another one is named that does: ``--peer tf=/venvs/tf/bin/python``. The processes
 of a row take turns, results are compared first; figures are medians. A row is missed where the better of ours is slower
 than the better of TensorFlow's, or, where work is heavy, needs more than 1.05 times what NumPy takes by hand.
+
+An interpreter without the extra ``native`` makes a table of its own, which has another place on the page.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ COLUMNS = {
     "TensorFlow 1.x": ("tensorflow", "session"),
 }
 OURS, THEIRS, HAND = list(COLUMNS)[:2], list(COLUMNS)[3:], "NumPy by hand"
+#: where the table is put, without the extra ``native`` and with it
+PLACES = ("scheduler without native", "scheduler")
 #: how much longer than NumPy by hand heavy work may take
 ALLOWANCE = 1.05
 TURNS, QUICK_TURNS = 9, 2
@@ -170,7 +174,7 @@ def main() -> None:
     text = "\n\n".join([table(rows).rstrip("\n"), *gains(rows), f"Medians, {where}."]) + "\n"
     print(text, end="")
     if options.update:
-        replace(options.update, "scheduler", text)
+        replace(options.update, PLACES[importlib.util.find_spec("llvmlite") is not None], text)
 
 
 if __name__ == "__main__":
