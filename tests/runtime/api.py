@@ -57,6 +57,7 @@ from autoloop_runtime.control.map_scan import map_fn, scan
 from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.dataflow import batch_step as batch_step
 from autoloop_runtime.dataflow import batches as batches
+from autoloop_runtime.dataflow import core_calls as core_calls
 from autoloop_runtime.dataflow import core_runs as core_runs
 from autoloop_runtime.dataflow import core_workers as core_workers
 from autoloop_runtime.dataflow import executable, loop_code, loop_walk, pieces, workers
@@ -70,6 +71,8 @@ from autoloop_runtime.dataflow import token_core as token_core
 from autoloop_runtime.dataflow import whole_loops as whole_loops
 from autoloop_runtime.dataflow.batch_doors import ALWAYS
 from autoloop_runtime.dataflow.batch_parts import BatchParts as BatchParts
+from autoloop_runtime.dataflow.core_calls import UNKNOWN as NO_OBJECT
+from autoloop_runtime.dataflow.core_handover import gone_on as gone_on
 from autoloop_runtime.dataflow.core_runs import CoreRun as CoreRun
 from autoloop_runtime.dataflow.core_tables import LoopTables as LoopTables
 from autoloop_runtime.dataflow.critical_path import CriticalPaths as CriticalPaths
@@ -83,6 +86,7 @@ from autoloop_runtime.dataflow.independent_parts import independent_parts as ind
 from autoloop_runtime.dataflow.kernels import Watch
 from autoloop_runtime.dataflow.kernels import call as call_kernel
 from autoloop_runtime.dataflow.loop_items import doors as loop_doors
+from autoloop_runtime.dataflow.loops_alone import alone as alone
 from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.dataflow.memory_limit import MemoryLimit
 from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import sys
@@ -43,6 +44,13 @@ def many_variables(g, window):
     return counted(g, 6, body, [scalar(g)] * 9, window=window)
 
 
+#: the kernels that Python has to call
+CALLED = {
+    "none": lambda name: False,
+    "heavy": lambda name: name == "twice",
+    "light": lambda name: name in ("add", "less"),
+    "all": lambda name: True,
+}
 PROGRAMS = (chains, pipeline, register, many_variables)
 
 
@@ -57,24 +65,20 @@ def with_orders(model, seed):
     """The results of a run of a model by workers who begin and end in an order drawn by ``seed``."""
     draw = random.Random(seed)
     model.put_back(model.first)
-    m, busy = model.m, dict[int, tuple[int, int]]()
+    m, busy = model.m, set[int]()
     while True:
         free = [k for k in range(model.workers) if k not in busy]
         count = model.ready() if free else 0
         if not (count or busy):
             break
         if count and (not busy or draw.random() < 0.6):
-            model.choose(draw.randrange(count))
             worker = draw.choice(free)
-            w = model.area(worker)
-            while tc.begin(m, w) == tc.BUFFERS:
-                model.run._add(w, int(m[w + tc.W_CLASS]), 1)
-            model.call(w)
-            busy[worker] = model.name(w)
+            model.begun(worker, draw.randrange(count))
+            busy.add(worker)
         else:
             worker = draw.choice(sorted(busy))
-            del busy[worker]
-            tc.end(m, model.area(worker))
+            busy.remove(worker)
+            model.ended(worker)
         assert m[tc.NEWEST] - m[tc.OLDEST] < m[tc.WINDOW]
     assert m[tc.OVER] and not m[tc.FAILED]
     return list(model.run._results())
@@ -82,11 +86,12 @@ def with_orders(model, seed):
 
 @pytest.mark.parametrize("seeds", [range(4), pytest.param(range(1000), marks=pytest.mark.nightly)], ids=len)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
-def test_orders_give_the_answer_of_the_readable_scheduler(program, seeds):
+@pytest.mark.parametrize("called", CALLED)
+def test_orders_give_the_answer_of_the_readable_scheduler(program, called, seeds):
     for window in WINDOWS:
         lowered, feeds = lowered_of(program, window)
         wanted = SeededExecutor(lowered).run(feeds)
-        model = CoreModel(lowered, feeds, 3)
+        model = CoreModel(lowered, feeds, 3, CALLED[called])
         model.first = model.start()
         for seed in seeds:
             assert with_orders(model, seed) == wanted, f"window {window}, seed {seed}"
@@ -98,10 +103,10 @@ def enter():
 
 
 @needs_native
-@each([(program, window, threads) for program in PROGRAMS for window in WINDOWS for threads in (1, 2, 4)])
-def test_machine_code_gives_that_answer(program, window, threads):
+@each([(program, *rest) for program in PROGRAMS for rest in itertools.product(WINDOWS, (1, 2, 4), CALLED)], one_in=4)
+def test_machine_code_gives_that_answer(program, window, threads, called):
     lowered, feeds = lowered_of(program, window)
-    tables = tables_of(lowered, 4)
+    tables = tables_of(lowered, 4, CALLED[called])
     for _ in range(3):
         assert list(CoreRun(tables, core_code.entered(cw.core), threads).run(given(lowered, feeds))) == Executable(
             lowered
@@ -119,7 +124,7 @@ def with_kernel(kernel):
 
 
 @needs_native
-def test_a_kernel_that_has_not_done_it_ends_the_run(enter):
+def test_a_kernel_that_gives_what_was_not_said_ends_the_run(enter):
     count = [0]
 
     def wrong(x):
@@ -131,7 +136,7 @@ def test_a_kernel_that_has_not_done_it_ends_the_run(enter):
         count[0] = 0
         run = CoreRun(tables, enter, threads)
         assert run.run(args) is None
-        assert run._m[tc.FAILED] and not run._m[tc.PRESENT]
+        assert run.is_left and run.otherwise and not run.failures and not run._m[tc.PRESENT]
 
 
 @needs_native

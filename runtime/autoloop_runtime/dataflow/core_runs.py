@@ -5,12 +5,15 @@ when they are called, as in ``workers``. All that they share is in words, under 
 thread holds when it comes back to Python. Each comes back from time to time, so that signals are heard, and that who
 is wanted elsewhere can go there.
 
-What such a loop does can be done again: it only computes. So whatever goes wrong, the run is given up and ``run`` gives
-None; the loop is then run in program order, which tells what failed.
+Kernels that have no code are called by the thread that comes back with them, and so is one whose code has not done it.
+Where one raises, or gives what was not said, ``run`` gives None, and somebody goes on from there with tokens that
+Python moves (``core_handover``), which tells what stands first in the program. Where there is no room, or a run was not
+even begun, nothing is known, and the loop is run from its beginning.
 """
 
 from __future__ import annotations
 
+import contextvars
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -20,9 +23,12 @@ import numpy as np
 
 from ..base.forks import Kind
 from ..base.threads import call_workers, forget_work, others_call
+from ..ir.run_state import EAGER, RunState
 from . import core_workers as cw
 from . import token_core as tc
+from .core_calls import CalledStep, Values, arguments, call
 from .core_tables import Enter, LoopTables, address_of, aligned
+from .loop_code import Arguments, Unwanted
 
 _RUN = Kind("CoreRun.wake", "a run that was going on when a child was forked is given up there")
 #: seconds that a worker stays in a run while others call for workers
@@ -39,10 +45,22 @@ class CoreRun:
     threads : int
     unwanted : sequence
         Has something in it when nobody waits for the loop any more.
+    state : RunState
+
+    Attributes
+    ----------
+    failures : list of (Exception, int)
+        What kernels have raised, and their records; only added to, as are the others.
+    otherwise : list of (int, object)
+        Records of kernels that have given what was not said, and what they gave.
+    is_left : bool
+        Somebody may go on from where it has ended.
     """
 
-    def __init__(self, tables: LoopTables, enter: Enter, threads: int, unwanted: Sequence[bool] = ()) -> None:
-        self._tables, self._unwanted = tables, unwanted  # not changed
+    def __init__(
+        self, tables: LoopTables, enter: Enter, threads: int, unwanted: Sequence[bool] = (), state: RunState = EAGER
+    ) -> None:  # fmt: skip
+        self.tables, self._unwanted, self._state = tables, unwanted, state  # not changed
         workers = int(tables.words[tc.WORKERS])
         self.most = min(threads, workers) - 1  # not changed
         #: what changes is under the lock that is its first word; Python writes to it before others can see it
@@ -56,7 +74,16 @@ class CoreRun:
         self._wake.acquire()
         #: memory of buffers; only added to, by single operations, which are atomic
         self._blocks: list[Any] = []
-        self._begun = time.monotonic()
+        self.values = Values(memoryview(m), tables.objects)
+        self.is_left = False
+        self.failures: list[tuple[Exception, int]] = []
+        self.otherwise: list[tuple[int, Any]] = []
+        #: what has ended the run at once
+        self._error: BaseException | None = None
+        #: loops that are called, by their records: who ends the run either finds one here or is found by it
+        self._inside: dict[int, tuple[tuple[int, int], Arguments]] = {}
+        #: what kernels see of context variables, whichever thread they run on
+        self._context = contextvars.copy_context()
 
     def run(self, args: Sequence[Any]) -> tuple[Any, ...] | None:
         """Run the loop; returns its results, or None if it is to be run otherwise."""
@@ -65,23 +92,33 @@ class CoreRun:
             if not self._take_in(args):
                 return None
             self._core(own, cw.START)
+            self.is_left = True
             self._work(own)
+        except BaseException:
+            self._end(own)
+            raise
         finally:
             try:
                 self._drain(own)
             except BaseException:  # Ctrl-C came before it had begun, perhaps
                 self._drain(own)
                 raise
-        return None if self._unwanted or self._m[tc.FAILED] or not self._m[tc.OVER] else self._results()
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+        over, failed = bool(self._m[tc.OVER]), bool(self._m[tc.FAILED])
+        self.is_left = self.is_left and not (over or failed)
+        return None if self._unwanted or failed or not over else self._results()
 
     def _core(self, w: int, what: int, number: int = 0, address: int = 0) -> int:
         return self._enter(self._address, w, what, number, address)
 
     def _take_in(self, args: Sequence[Any]) -> bool:
         """Let the run have what it is given; False if that is not what was said."""
-        m, tables = self._m, self._tables
+        m, tables, objects = self._m, self.tables, self.values.objects
         addresses = int(m[tc.ADDRESSES])
         for k, (value, form) in enumerate(zip(args, tables.entering, strict=True)):
+            objects[1 + k] = value
             if form is None:
                 continue
             memory = aligned(form.bytes)
@@ -100,7 +137,11 @@ class CoreRun:
 
     def _add(self, w: int, size_class: int, count: int) -> None:
         """Make buffers."""
-        size = self._tables.sizes[size_class][0]
+        size = self.tables.sizes[size_class][0]
+        if not size:
+            for _ in range(count):
+                self._core(w, cw.ADD, size_class, 0)
+            return
         memory = aligned(size * count)
         self._blocks.append(memory)
         for k in range(count):
@@ -108,10 +149,10 @@ class CoreRun:
 
     def _results(self) -> tuple[Any, ...] | None:
         m = self._m
-        buffers = [int(m[m[tc.RESULTS] + k]) for k in range(len(self._tables.leaving))]
+        buffers = [int(m[m[tc.RESULTS] + k]) for k in range(len(self.tables.leaving))]
         if not all(buffers):
             return None
-        return tuple([form.read(int(m[m[tc.ADDRESSES] + b])) for b, form in zip(buffers, self._tables.leaving)])
+        return tuple(map(self.values.value, buffers, self.tables.leaving))
 
     # -- workers ------------------------------------------------------------------------------------------
 
@@ -137,13 +178,76 @@ class CoreRun:
             call_workers(self, int(m[w + tc.W_CALLS]))
         elif why == tc.BUFFERS:
             size_class = int(m[w + tc.W_CLASS])
-            self._add(w, size_class, self._tables.sizes[size_class][1])
+            self._add(w, size_class, self.tables.sizes[size_class][1])
+        elif why == cw.KERNELS:
+            self._call_kernels(w)
         elif why == cw.TIME and self._unwanted:
             self._core(w, cw.STOP)
         return why & ~cw.WOKEN
 
+    # -- kernels that Python calls ------------------------------------------------------------------------
+
+    def _call_kernels(self, w: int) -> None:
+        """Call those that a worker has come back with, up to one that raises."""
+        words, called = self.values.words, self.tables.called
+        record, size = words[w + tc.W_RECORDS], words[w + tc.W_RECORD]
+        half = (size - tc.R_BUFFERS) >> 1
+        for _ in range(words[w + tc.W_COUNT]):
+            it, one = words[record + tc.R_IT], called[words[record + tc.R_STEP]]
+            try:
+                out = self._call(record, it, one)
+            except Unwanted:  # it stands behind a failure, or nobody waits for this run
+                self._core(w, cw.STOP)
+                return
+            except Exception as error:
+                words[record + tc.R_DONE] = tc.GONE
+                self.failures.append((error, record))
+                self._end(w, self.order(record))
+                return
+            if not self.values.take(record, half, one, out):
+                words[record + tc.R_DONE] = tc.GONE
+                self.otherwise.append((record, out))
+                self._core(w, cw.STOP)
+                return
+            words[record + tc.R_DONE] = tc.DONE
+            del out
+            record += size
+
+    def _call(self, record: int, it: int, one: CalledStep) -> Any:
+        args = self.values.given(it, one)
+        if not one.is_loop:
+            return call(one, args, self._state)
+        given = arguments(args, self.most + 1, self._unwanted)
+        del args
+        order = self.order(record)
+        self._inside[record] = order, given
+        if any(self.order(other) < order for _, other in self.failures) or self._error is not None:
+            given.unwanted.append(True)
+        try:
+            return call(one, given, self._state)
+        finally:
+            self._inside.pop(record, None)
+
+    def order(self, record: int) -> tuple[int, int]:
+        """Return what is less for a kernel that stands, or runs, earlier in the program."""
+        words = self.values.words
+        it, step = words[record + tc.R_IT], words[record + tc.R_STEP]
+        return words[it + tc.INDEX], self.tables.called[step].step.flat.index
+
+    def _end(self, w: int, behind: tuple[int, int] = (-1, -1)) -> None:
+        """End the run, and loops that are called and stand behind a kernel."""
+        self._core(w, cw.STOP)
+        for order, given in list(self._inside.values()):
+            if behind < order:
+                given.unwanted.append(True)
+
+    # -- members ------------------------------------------------------------------------------------------
+
     def assist(self) -> None:
         """Work on this run as a member of the pool, as long as there is something to do."""
+        self._context.copy().run(self._assist)
+
+    def _assist(self) -> None:
         w = self._core(0, cw.JOIN)
         if not w:
             return
@@ -154,8 +258,9 @@ class CoreRun:
                     return
                 if others_call(self) and time.monotonic() - begun >= TURN:
                     break
-        except BaseException:  # there is no memory; the caller must not wait in vain
-            self._core(w, cw.STOP)
+        except BaseException as error:  # no kernel's failure; the caller must not wait in vain
+            self._error = error
+            self._end(w)
         self._heed(w, self._core(w, cw.LEAVE))
 
     def _drain(self, w: int) -> None:

@@ -10,6 +10,8 @@ import numpy as np
 from ..analysis.weight import Weight
 from ..base.aligned_memory import LINE
 from . import token_core as tc
+from .core_calls import UNKNOWN, CalledStep
+from .core_workers import MOST
 from .execution_plan import CONTROL, EXIT, MISSING, NEXT, Edges, Plan, Step
 from .flat_graph import FlatNode, Kind, Port
 from .loops_alone import enters
@@ -48,7 +50,44 @@ class Words:
         self._words[place : place + len(values)] = values
 
 
-class LoopTables(Words):
+class Buffers(Words):
+    """Buffers: those that are known before, and how many others there may be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: addresses by buffer: there is none of number 0
+        self._addresses = [0]
+        self.objects: list[Any] = [UNKNOWN]
+        self.keep: list[Any] = []
+        self._classes: dict[int, int] = {}
+        self._wanted: list[int] = []
+
+    def _kept(self, memory: Any, value: Any = UNKNOWN) -> int:
+        self.keep.append(memory)
+        self._addresses.append(address_of(memory))
+        self.objects.append(value)
+        return len(self._addresses) - 1
+
+    def _class(self, size: int) -> int:
+        """Return the class of a buffer, of which one more is wanted; of none that has memory if ``size`` is 0."""
+        size = -(-size // LINE) * LINE
+        number = self._classes.setdefault(size, len(self._classes))
+        if number == len(self._wanted):
+            self._wanted.append(0)
+        self._wanted[number] += AT_FIRST
+        return number
+
+    def _add_buffers(self, held: int) -> None:
+        """Make room for buffers of which so many are held at most; as many may be free as are added."""
+        known = len(self._addresses)
+        limit = known + held + 2 * sum(self._wanted)
+        names = ("ADDRESSES", "USES", "CLASSES", "FOLLOWING")
+        self._set(COUNTED=known, UNUSED=known, LIMIT=limit, **{name: self._room(limit) for name in names})
+        self._set(FREE=self._room(len(self._classes)))
+        self._put(self._words[tc.ADDRESSES], self._addresses)
+
+
+class LoopTables(Buffers):
     """The words with which a run of a loop begins, and what is to be added.
 
     Parameters
@@ -57,7 +96,7 @@ class LoopTables(Words):
     frame : int
         That of the loop.
     codes : mapping of int to StepCode
-        By node; of all kernels of the loop.
+        By node; kernels that have none are called by Python.
     forms : mapping of Port to TokenForm
         Of what is carried by tokens of the loop.
     order : callable
@@ -70,12 +109,20 @@ class LoopTables(Words):
     words : array
     steps : list of int
         Where they are told.
+    objects : list
+        What Python has for buffers, as far as it is known before.
+    called : dict of int to CalledStep
+        The kernels as Python calls them, by where they are told.
+    forms : dict of Step to list of TokenForm or None
+        Of what each step is given; None of what only Python sees.
+    later : dict of int to (Edges, TokenForm or None)
+        Where tokens go in the next iteration, and what they are, by where that is told.
     entering : list of TokenForm or None
         Of the values that a run is given, whose addresses are those of buffers 1, 2, ...
-    leaving : list of TokenForm
+    leaving : list of TokenForm or None
         Of its results.
     sizes : list of (int, int)
-        The bytes of a buffer, by class, and how many there are at first.
+        The bytes of a buffer, by class, and how many there are at first; no bytes where Python has the memory.
     scratch : int
         Bytes that each worker has for kernels.
     keep : list
@@ -86,8 +133,11 @@ class LoopTables(Words):
         self, plan: Plan, frame: int, codes: Mapping[int, StepCode], forms: Mapping[Port, TokenForm],
         order: Callable[[Step], tuple[float, float]], workers: int,
     ) -> None:  # fmt: skip
+        self.frame = frame
         self._plan, self._codes, self._forms, self._order = plan, codes, forms, order
         self._own = plan.frames[frame]
+        #: Python calls some of the kernels
+        self.is_shared = any(step.call is not None and step.flat.index not in codes for step in self._own.steps)
         members = [node for node in plan.nodes if node.frame == frame and node.kind is not Kind.GONE]
         exits = [node for node in members if node.kind is Kind.EXIT]
         self._exits = {id(plan.edges_of((node.index, 0))): k for k, node in enumerate(exits)}
@@ -95,17 +145,17 @@ class LoopTables(Words):
         self._steps: dict[Step, int] = {}
         self._edges: dict[int, int] = {}
         self._todo: list[Edges] = []
-        #: addresses by buffer: there is none of number 0
-        self._addresses = [0]
-        self.keep: list[Any] = []
+        self.called: dict[int, CalledStep] = {}
+        self.forms: dict[Step, list[TokenForm | None]] = {}
         self.entering: list[TokenForm | None] = []
-        self.leaving: list[TokenForm] = []
-        self._classes: dict[int, int] = {}
-        self._wanted: list[int] = []
+        self.leaving: list[TokenForm | None] = []
         self._template = [0] * tc.VALUES
         self._set(SPIN=SPIN, SLICE=SLICE, WINDOW=self._own.window)
-        self.leaving = [self._form((node.index, 0)) for node in exits]
+        self.leaving = [forms.get((node.index, 0)) for node in exits]
         self._tell(enters(members), workers)
+        following = [(node.index, 0) for node in members if node.kind is Kind.NEXT_ITERATION]
+        edges = [(plan.edges_of(port), forms.get(port)) for port in following]
+        self.later = {self._edges[id(one)]: (one, form) for one, form in edges if id(one) in self._edges}
         self.scratch = max([code.scratch for code in codes.values()], default=0)
         self.sizes = list(zip(self._classes, self._wanted))
         self.words: Any = np.array(self._words, np.int64)
@@ -113,6 +163,7 @@ class LoopTables(Words):
 
     def _tell(self, starts: Sequence[list[FlatNode]], workers: int) -> None:
         self._addresses += [0] * len(starts)  # of what a run is given
+        self.objects += [UNKNOWN] * len(starts)
         for step in self._own.steps:
             self._steps[step] = self._room(tc.STEP)
         self._template += self._cells()
@@ -121,25 +172,23 @@ class LoopTables(Words):
             self._tell_step(step)
         while self._todo:
             self._tell_edges(self._todo.pop())
-        window, heavy = self._own.window, sum([step.weight is Weight.HEAVY for step in self._own.steps])
+        window, heavy = self._own.window, sum(map(_is_heavy, self._own.steps))
         light = 1 << (window * len(self._own.steps)).bit_length()
         cells = -(-len(self._template) // 8) * 8
         self._set(CELLS=cells, TEMPLATE=self._room(cells), RING=self._room(cells * window))
         self._put(self._words[tc.TEMPLATE], self._template)
         self._put(self._words[tc.RING], self._template)
         self._words[self._words[tc.RING] + tc.OUTSTANDING] = 1
-        self._set(LIGHT=self._room(tc.ITEM * light), MASK=light - 1, HEAVY=self._room(tc.ITEM * (window * heavy + 1)))
+        self._set(LIGHT=self._room(tc.ITEM * light), MASK=light - 1, CALLED=self._room(tc.ITEM * light))
+        self._set(HEAVY=self._room(tc.ITEM * (window * heavy + 1)))
         self._set(LATER=self._room(2 * len(self._edges)), RESULTS=self._room(len(self.leaving)))
-        self._add_buffers(window)
+        # each is in a slot of an iteration, or on its way, or leaves the loop, or is what a worker has
+        slots = window * sum([step.width for step in self._own.steps]) + len(self._edges) + len(self.leaving)
+        self._most_made = max([len(one.outputs) + 1 for one in self.called.values()], default=0)
+        self._add_buffers(slots + workers * MOST * self._most_made)
         self._add_workers(workers, tokens)
 
     # -- values -------------------------------------------------------------------------------------------
-
-    def _form(self, port: Port) -> TokenForm:
-        form = self._forms.get(port)
-        if form is None:
-            raise Untold
-        return form
 
     def _cells(self) -> list[int]:
         """Return the template: counts, and the buffers of constants, 0 where there is none."""
@@ -150,24 +199,24 @@ class LoopTables(Words):
             for k in range(step.width):
                 value = template[step.first + k]
                 if value is not MISSING:
-                    cells[step.first + k] = self._constant(value, self._form_of_input(step, k))
+                    cells[step.first + k] = self._constant(value, self._given(step)[k])
         return cells
 
-    def _form_of_input(self, step: Step, k: int) -> TokenForm | None:
-        code = self._codes.get(step.flat.index)
-        return self._form((step.flat.index, 0)) if code is None else code.inputs[k]
+    def _given(self, step: Step) -> list[TokenForm | None]:
+        """Return the forms of what a step is given."""
+        found = self.forms.get(step)
+        if found is None:
+            code, ports = self._codes.get(step.flat.index), step.flat.inputs
+            of = [None] * len(ports) if code is None else code.inputs  # it says of constants what they are
+            found = self.forms[step] = [form or self._forms.get(port) for port, form in zip(ports, of, strict=True)]
+        return found
 
     def _constant(self, value: Any, form: TokenForm | None) -> int:
         """Return the buffer of a constant."""
         memory = aligned(1 if form is None else form.bytes)
         if form is not None and not form.write(value, address_of(memory)):
             raise Untold
-        return self._kept(memory)
-
-    def _kept(self, memory: Any) -> int:
-        self.keep.append(memory)
-        self._addresses.append(address_of(memory))
-        return len(self._addresses) - 1
+        return self._kept(memory, value)
 
     def _enter(self, starts: Sequence[list[FlatNode]]) -> list[tuple[int, int]]:
         """Let what a run is given enter; returns the tokens of variables: where they go, and their buffers."""
@@ -198,41 +247,46 @@ class LoopTables(Words):
         if step.call is None:
             found[tc.S_EDGES] = self._place_of(step.edges)
             if step.otherwise is not None:
+                if self._given(step)[1] is None:
+                    raise Untold
                 found[tc.S_OTHERWISE] = self._place_of(step.otherwise)
         else:
             code = self._codes.get(step.flat.index)
-            if code is None:
-                raise Untold
+            outs = [(step.flat.index, k) for k in range(len(step.outs or (0,)))]
+            forms = list(map(self._forms.get, outs)) if code is None else list(code.outputs)
+            called = self.called[at] = CalledStep(step, self._given(step), forms, code is not None)
             left, rate = self._order(step)
-            constants = [self._kept(one) for one in code.constants]
-            found[tc.S_CONSTANTS], found[tc.S_KNOWN] = self._room(len(constants)), len(constants)
-            self._put(found[tc.S_CONSTANTS], constants)
             found |= {
-                tc.S_KIND: tc.IS_HEAVY if step.weight is Weight.HEAVY else tc.IS_LIGHT, tc.S_CODE: code.address,
-                tc.S_OUTS: self._outs(step, code), tc.S_MADE: len(code.outputs) + code.decides,
-                tc.S_DECIDES: int(code.decides), tc.S_LEFT: round(left), tc.S_RATE: round(rate),
+                tc.S_KIND: tc.IS_HEAVY if _is_heavy(step) else tc.IS_LIGHT,
+                tc.S_LEFT: round(left), tc.S_RATE: round(rate),
+                tc.S_OUTS: self._outs(step, called, code), tc.S_MADE: len(forms),
             }  # fmt: skip
-            self.keep.append(code.keep)
+            if code is not None:
+                found |= self._code(code)
         for place, value in found.items():
             self._words[at + place] = value
 
-    def _outs(self, step: Step, code: StepCode) -> int:
+    def _code(self, code: StepCode) -> dict[int, int]:
+        constants = [self._kept(one) for one in code.constants]
+        place = self._room(len(constants))
+        self._put(place, constants)
+        self.keep.append(code.keep)
+        return {
+            tc.S_CODE: code.address, tc.S_CONSTANTS: place, tc.S_KNOWN: len(constants),
+            tc.S_MADE: len(code.outputs) + code.decides, tc.S_DECIDES: int(code.decides),
+        }  # fmt: skip
+
+    def _outs(self, step: Step, called: CalledStep, code: StepCode | None) -> int:
         """Return where it is told what a kernel gives."""
-        at, outs = self._room(tc.OUT * (len(code.outputs) + code.decides)), step.outs or (step.edges,)
-        for k, (edges, form, side) in enumerate(zip(outs, code.outputs, code.sides, strict=True)):
-            self._put(at + tc.OUT * k, [self._place_of(edges), self._class(form.bytes), side])
-        if code.decides:
+        decides = code is not None and code.decides
+        at, outs = self._room(tc.OUT * (len(called.outputs) + decides)), step.outs or (step.edges,)
+        sides = [tc.ALWAYS] * len(outs) if code is None else code.sides
+        for k, (edges, form, side) in enumerate(zip(outs, called.outputs, sides, strict=True)):
+            size = 0 if form is None or called.keeps[k] else max(form.bytes, 1)
+            self._put(at + tc.OUT * k, [self._place_of(edges), self._class(size), side])
+        if decides:
             self._words[at + tc.OUT * len(outs) + tc.O_CLASS] = self._class(1)
         return at
-
-    def _class(self, size: int) -> int:
-        """Return the class of a buffer, of which one more is wanted."""
-        size = -(-max(size, 1) // LINE) * LINE
-        number = self._classes.setdefault(size, len(self._classes))
-        if number == len(self._wanted):
-            self._wanted.append(0)
-        self._wanted[number] += AT_FIRST
-        return number
 
     def _place_of(self, edges: Edges) -> int:
         place = self._edges.get(id(edges))
@@ -260,19 +314,14 @@ class LoopTables(Words):
 
     # -- what changes -------------------------------------------------------------------------------------
 
-    def _add_buffers(self, window: int) -> None:
-        known = len(self._addresses)
-        limit = known + (2 * window + 4) * sum(self._wanted)
-        names = ("ADDRESSES", "USES", "CLASSES", "FOLLOWING")
-        self._set(COUNTED=known, UNUSED=known, LIMIT=limit, **{name: self._room(limit) for name in names})
-        self._set(FREE=self._room(len(self._classes)))
-        self._put(self._words[tc.ADDRESSES], self._addresses)
-
     def _add_workers(self, workers: int, tokens: Sequence[tuple[int, int]]) -> None:
-        most = max([len(code.inputs) + len(code.constants) for code in self._codes.values()], default=0)
-        made = max([len(code.outputs) + 1 for code in self._codes.values()], default=0)
+        constants = max([len(code.constants) for code in self._codes.values()], default=0)
+        most = max([step.width for step in self._own.steps], default=0) + constants
+        record, records = tc.R_BUFFERS + 2 * self._most_made, MOST if self.is_shared else 1
         depth = 4 * len(self._edges) + 64
-        parts = [tc.WORKER, most, made, made, 3 * depth]
+        if self.is_shared:  # what Python has called is not called again: nothing may ever be too much
+            depth = max(depth, self._own.window * len(self._edges))
+        parts = [tc.WORKER, most, record * records, 3 * depth]
         size = -(-sum(parts) // 8) * 8
         self._room(-len(self._words) % 8)
         areas = self._room(size * workers)
@@ -280,14 +329,19 @@ class LoopTables(Words):
         for k in range(workers):
             at = areas + size * k
             place = at + tc.WORKER
-            for word, part in zip((tc.W_GIVEN, tc.W_MADE, tc.W_BUFFERS, tc.W_STACK), parts[1:]):
+            for word, part in zip((tc.W_GIVEN, tc.W_RECORDS, tc.W_STACK), parts[1:]):
                 self._words[at + word] = place
                 place += part
-            self._words[at + tc.W_ME] = k
+            self._words[at + tc.W_ME], self._words[at + tc.W_RECORD] = k, record
         ring = self._words[tc.RING]
         stack = self._words[areas + tc.W_STACK]
         self._put(stack, [number for edges, buffer in tokens for number in (ring, edges, buffer)])
         self._words[areas + tc.W_HELD] = len(tokens)
+
+
+def _is_heavy(step: Step) -> bool:
+    """Return whether a step may be worth another thread."""
+    return step.weight is not Weight.LIGHT or step.flat.kind is Kind.WHOLE
 
 
 def aligned(size: int) -> Any:

@@ -12,17 +12,25 @@ from .token_core import (
     AREA,
     AREAS,
     BUFFERS,
+    CALLED_PUT,
+    CALLED_TAKEN,
     CLASSES,
+    DONE,
     FAILED,
+    GONE,
+    GOT,
     HEAVIES,
     IS_HEAVY,
+    IS_LIGHT,
     LIMIT,
     LOOKING,
+    NOT_DONE,
     NOTHING,
     OPENINGS,
     OVER,
     PRESENT,
     PUT,
+    R_DONE,
     READY,
     RING,
     RUNNING,
@@ -37,25 +45,32 @@ from .token_core import (
     W_BEGUN,
     W_BUSY,
     W_CALLS,
+    W_COUNT,
     W_GIVEN,
     W_MADE,
     W_ME,
+    W_RECORD,
+    W_RECORDS,
     W_SCRATCH,
     W_STEP,
     W_WAKE,
     WAITING,
     WORKERS,
     begin,
+    begin_another,
     drop,
     end,
+    select,
     settle,
 )  # fmt: skip
 
 #: what a worker comes back with: the run is over or to end; nothing is ready; the time is up; buffers are missing;
-#: somebody is to be called; nothing is ready and nothing runs, and yet the loop has not ended
-ENDED, IDLE, TIME, CALLS, STUCK = 0, 1, 2, 4, 5
+#: somebody is to be called; nothing is ready and nothing runs, and yet the loop has not ended; kernels are to be called
+ENDED, IDLE, TIME, CALLS, STUCK, KERNELS = 0, 1, 2, 4, 5, 6
 #: added to that by who leaves: the caller is to be woken; another worker may have its words by the time that is read
 WOKEN = 8
+#: light kernels at most with which a worker comes back
+MOST = 8
 
 
 def work(m: Memory, w: int) -> int:
@@ -65,6 +80,7 @@ def work(m: Memory, w: int) -> int:
     m[w + W_BEGUN] = clock()
     done = 0
     acquire(m)
+    end_called(m, w)
     while True:
         if m[STOPPED] or m[OVER]:
             return leave(m, w, ENDED)
@@ -81,33 +97,63 @@ def work(m: Memory, w: int) -> int:
             if look(m) == 0:
                 return leave(m, w, IDLE)
         else:
-            heavy = finish(m, w)
+            failed = 1
+            if m[m[w + W_STEP] + S_CODE]:
+                failed = finish(m, w)
+            else:
+                gather(m, w)
+            if failed:
+                release(m)
+                return KERNELS
             done += 1
+            heavy = m[m[w + W_STEP] + S_KIND] == IS_HEAVY
             if (heavy or (done & 15) == 0) and m[OVER] == 0 and clock() - m[w + W_BEGUN] > m[SLICE]:
                 release(m)
                 return TIME
 
 
 def finish(m: Memory, w: int) -> int:
-    """Call the kernel that a worker has begun; the lock is held before and after. Returns whether it is a heavy one."""
-    step = m[w + W_STEP]
+    """Call the kernel that a worker has begun; the lock is held before and after. Returns 0 if it has done it."""
     release(m)
-    failed = call_step(m, m[step + S_CODE], m[w + W_GIVEN], m[w + W_MADE], m[w + W_SCRATCH])
+    failed = call_step(m, m[m[w + W_STEP] + S_CODE], m[w + W_GIVEN], m[w + W_MADE], m[w + W_SCRATCH])
     acquire(m)
-    if failed:
-        m[FAILED] = 1
-        m[STOPPED] = 1
-    if m[STOPPED]:
-        m[RUNNING] -= 1
-    else:
-        end(m, w)
-    return m[step + S_KIND] == IS_HEAVY
+    if failed == 0:
+        end(m, w, 0)
+        m[w + W_COUNT] = 0
+    return failed
+
+
+def gather(m: Memory, w: int) -> None:
+    """Let a worker that has begun a light kernel which only Python can call have more of them, if nothing else is
+    light and ready."""
+    got = GOT
+    while got == GOT and m[w + W_COUNT] < MOST and m[m[w + W_STEP] + S_KIND] == IS_LIGHT:
+        got = NOTHING
+        if m[PUT] == m[TAKEN] and m[CALLED_PUT] > m[CALLED_TAKEN]:
+            got = begin_another(m, w)
+
+
+def end_called(m: Memory, w: int) -> None:
+    """End the kernels of a worker that Python has called; others stay where they are, as the run is to end then."""
+    number = 0
+    left = 0
+    while number < m[w + W_COUNT]:
+        record = m[w + W_RECORDS] + m[w + W_RECORD] * number
+        if m[record + R_DONE] == DONE:
+            m[record + R_DONE] = GONE
+            select(m, w, record)
+            end(m, w, 1)
+        elif m[record + R_DONE] == NOT_DONE:
+            left = 1
+        number += 1
+    if left == 0:
+        m[w + W_COUNT] = 0
 
 
 def wants_others(m: Memory, w: int) -> int:
     """Return whether more is ready than this worker can do, and there is anybody to be called; then note whom."""
     left = m[HEAVIES] - m[LOOKING]
-    if m[PUT] == m[TAKEN]:
+    if m[PUT] == m[TAKEN] and m[CALLED_PUT] == m[CALLED_TAKEN]:
         left -= 1
     if left <= 0:
         return 0
@@ -176,6 +222,7 @@ def core(m: Memory, w: int, what: int, number: int, address: int) -> int:
     acquire(m)
     found = 0
     if what == LEAVE:
+        end_called(m, w)
         return leave(m, w, IDLE)
     if what == JOIN:
         found = join(m)

@@ -242,7 +242,8 @@ class Executable:
         plan = Plan(joined, self._owned, single, self.lowered)
         if not plan.sharing:
             return
-        loops = OverlappedLoops(self._numpys, self.lowered, joined, plan, self._owned, _by_itself)
+        runs = _by_itself, _by_itself_from
+        loops = OverlappedLoops(self._numpys, self.lowered, joined, plan, self._owned, *runs)
         if loops.forms:
             self._loops, self._due = loops.hoped(source.cores()), 0.0
 
@@ -312,6 +313,13 @@ def run_alone(
         heavy = waiting_alone()
     tokens.start(feeds, light, heavy)
     feeds.clear()
+    _go_on(tokens, light, heavy, state, watch, budget)
+
+
+def _go_on(
+    tokens: State, light: deque[Item], heavy: Any, state: RunState, watch: Watch | None, budget: Budget | None
+) -> None:
+    """Run what is ready, and all that follows."""
     deliver, complete = tokens.deliver, tokens.complete
     while light or heavy:
         it, step = light.popleft() if light else heavy.popleft()
@@ -349,6 +357,12 @@ def _by_itself(plan: Plan, feeds: list[Any], state: RunState, watch: Watch) -> l
         return results_of(tokens)
     finally:
         tokens.close()
+
+
+def _by_itself_from(tokens: State, ready: deque[Item], state: RunState, watch: Watch) -> list[Any]:
+    """Return what a run gives that goes on with what is ready, on this thread."""
+    _go_on(tokens, ready, deque(), state, watch, None)
+    return results_of(tokens)
 
 
 def _shown(tokens: State) -> AbstractContextManager[None]:

@@ -264,6 +264,7 @@ class Plan:
         self.parallel = bool(sharing) or any(step.overlaps for step in self.steps.values())
         self.makes = any(self.steps[i].makes for i in sharing)
         self.blas = any(op is not None and op.traits.blas for i in sharing for op in _ops(self.steps[i].flat))
+        self.blas |= any(step.overlaps and step.flat.value.blas for step in self.steps.values())
 
     def _declare(self, flat: FlatNode) -> None:
         """Make the step of a node and note who consumes what."""

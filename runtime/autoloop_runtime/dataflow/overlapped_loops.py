@@ -1,13 +1,15 @@
-"""Loops with heavy kernels that can run beside each other, all of which are machine code: one step of the plan, that
+"""Loops with heavy kernels that can run beside each other, some of which are machine code: one step of the plan, that
 moves their tokens in native memory (``core_runs``).
 
-That is so of loops without loops in them. Until all of that is compiled, and where somebody looks how far they are,
-tokens are moved as everywhere else; and so they are once more if a kernel has failed, to tell which stands first.
+That is so of loops in which there are no others but such as are one step. Until all of that is compiled, and where
+somebody looks how far they are, tokens are moved as everywhere else; and so they are from where a kernel has failed, to
+tell which stands first.
 """
 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,29 +19,33 @@ from ..base import config
 from ..ir.graph import Node
 from ..ir.run_state import RunState
 from .batched_loops import with_loops
+from .core_handover import gone_on
 from .core_runs import CoreRun
 from .core_tables import Enter, LoopTables, Untold
 from .critical_path import CriticalPaths
-from .execution_plan import Plan
+from .execution_plan import Plan, Step
 from .flat_graph import FlatNode, Kind, Lowered, Port
-from .frames import State
+from .frames import Item, State
 from .kernels import Watch
 from .loop_code import Unwanted
 from .loops_alone import alone
 from .overlap import overlapping
-from .step_forms import StepCode, StepForm, step_forms
+from .step_forms import BOOLEAN, StepCode, StepForm, step_forms
 from .token_forms import TokenForm
 
 if TYPE_CHECKING:
     from .faster_kernels import Cores
 
 Run = Callable[[Plan, list[Any], RunState, Watch], list[Any]]
+GoOn = Callable[[State, deque[Item], RunState, Watch], list[Any]]
 #: threads that work on one loop at once
 MOST = 16
 #: kernels that take long, and stand outside of a loop, which are looked at
 MANY = 16
 #: what hands its first input on
-_HANDING_ON = (Kind.SWITCH, Kind.IDENTITY, Kind.ENTER, Kind.EXIT, Kind.NEXT_ITERATION, Kind.MERGE)
+_HANDING_ON = (
+    Kind.SWITCH, Kind.IDENTITY, Kind.ENTER, Kind.EXIT, Kind.NEXT_ITERATION, Kind.MERGE, Kind.LOOP_COND,
+)  # fmt: skip
 
 
 class OverlappedLoop:
@@ -48,23 +54,31 @@ class OverlappedLoop:
     Attributes
     ----------
     frame : int
+    blas : bool
+        Several threads may call BLAS in it.
     """
 
     overlaps = True
 
-    def __init__(self, frame: int, tables: LoopTables, enter: Enter, otherwise: Plan, run: Run) -> None:
+    def __init__(self, frame: int, tables: LoopTables, enter: Enter, otherwise: Plan, run: Run, go_on: GoOn) -> None:
         self.frame = frame
-        self._tables, self._enter, self._otherwise, self._run = tables, enter, otherwise, run
+        self.blas = any(one.is_blas for one in tables.called.values())
+        self._tables, self._enter, self._otherwise, self._run, self._go_on = tables, enter, otherwise, run, go_on
 
     def __call__(self, state: RunState, args: list[Any]) -> tuple[Any, ...]:
         """Run it; ``args`` is emptied."""
         unwanted = getattr(args, "unwanted", ())
-        found = CoreRun(self._tables, self._enter, getattr(args, "threads", 1), unwanted).run(args)
+        run = CoreRun(self._tables, self._enter, getattr(args, "threads", 1), unwanted, state)
+        found = run.run(args)
         if unwanted:
             raise Unwanted
         given = args.copy()
         args.clear()
-        return tuple(self._run(self._otherwise, given, state, Wanted(unwanted))) if found is None else found
+        if found is not None:
+            return found
+        if run.is_left:
+            return tuple(gone_on(run, self._otherwise, state, Wanted(unwanted), self._go_on))
+        return tuple(self._run(self._otherwise, given, state, Wanted(unwanted)))
 
     def place(self, error: BaseException) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
         """Return nothing: an error that comes out of it has been told of."""
@@ -92,8 +106,8 @@ class OverlappedLoops:
     plan : Plan
         Of ``joined``.
     owned : Ownership
-    run : callable
-        Runs a plan on one thread.
+    run, go_on : callable
+        Runs a plan on one thread; runs one to the end that has begun.
 
     Attributes
     ----------
@@ -102,9 +116,10 @@ class OverlappedLoops:
     """
 
     def __init__(
-        self, numpys: Lowered, lowered: Lowered, joined: Lowered, plan: Plan, owned: Ownership, run: Run
+        self, numpys: Lowered, lowered: Lowered, joined: Lowered, plan: Plan, owned: Ownership, run: Run, go_on: GoOn
     ) -> None:  # fmt: skip
-        self._lowered, self._joined, self._plan, self._owned, self._run = lowered, joined, plan, owned, run
+        self._lowered, self._joined, self._plan, self._owned = lowered, joined, plan, owned
+        self._run, self._go_on = run, go_on
         self._members: dict[int, list[FlatNode]] = {}
         self._users: dict[int, list[int]] = {}
         nodes = [node for node in joined.nodes if node.kind is not Kind.GONE]
@@ -116,11 +131,12 @@ class OverlappedLoops:
                 self._members[k] = those
         long = [node for node in nodes if self._is_long(node)] if self._members else []
         self._members = {k: those for k, those in self._members.items() if self._is_apart(those, long)}
-        self.forms = [forms[node.index] for those in self._members.values() for node in _kernels(those)]
+        kernels = [node.index for those in self._members.values() for node in _kernels(those)]
+        self.forms = [forms[k] for k in kernels if k in forms]
 
     def _may_be_one(self, members: Sequence[FlatNode], forms: Mapping[int, StepForm]) -> bool:
         kernels = _kernels(members)
-        if not all(node.index in forms for node in kernels) or any(node.kind is Kind.WHOLE for node in members):
+        if not any(node.index in forms for node in kernels):
             return False
         steps = [self._plan.steps[node.index] for node in kernels]
         return any(step.flat.index in self._plan.sharing for step in steps) and not any(step.bulky for step in steps)
@@ -167,15 +183,18 @@ class OverlappedLoops:
     def _made(
         self, codes: Mapping[int, StepCode], enter: Enter, workers: int
     ) -> Iterator[tuple[int, OverlappedLoop]]:  # fmt: skip
-        paths = CriticalPaths.of(self._plan)
         for frame, members in self._members.items():
             own = {node.index: codes[node.index] for node in _kernels(members) if node.index in codes}
+            otherwise = Plan(alone(self._joined, members), self._owned)
             try:
-                tables = LoopTables(self._plan, frame, own, forms_of_tokens(members, own), paths.behind, workers)
+                tables = LoopTables(otherwise, frame, own, forms_of_tokens(members, own), self._order, workers)
             except Untold:
                 continue
-            otherwise = Plan(alone(self._joined, members), self._owned)
-            yield frame, OverlappedLoop(frame, tables, enter, otherwise, self._run)
+            yield frame, OverlappedLoop(frame, tables, enter, otherwise, self._run, self._go_on)
+
+    def _order(self, step: Step) -> tuple[float, float]:
+        """Return what is left behind a step, and for each iteration."""
+        return CriticalPaths.of(self._plan).behind(self._plan.steps[step.flat.index])
 
 
 class HopedLoops:
@@ -231,7 +250,9 @@ def forms_of_tokens(members: Sequence[FlatNode], codes: Mapping[int, StepCode]) 
                 one, other = root(port), root((node.index, 0))
                 if one != other:
                     same[one] = other
+    truth = TokenForm((BOOLEAN,))
     told = list[tuple[Port, TokenForm | None]]()
+    told += [(node.inputs[1], truth) for node in members if node.kind is Kind.SWITCH]
     for node in members:
         code = codes.get(node.index)
         if code is not None:
@@ -239,5 +260,6 @@ def forms_of_tokens(members: Sequence[FlatNode], codes: Mapping[int, StepCode]) 
     for port, form in told:
         if form is not None and known.setdefault(root(port), form) != form:
             raise Untold
-    every = [(node.index, k) for node in members for k in range(2)]
+    every = [port for node in members for port in node.inputs]
+    every += [(node.index, k) for node in members for k in range(max(2, node.outputs))]
     return {port: known[root(port)] for port in every if root(port) in known}

@@ -1,4 +1,4 @@
-"""Tokens of one loop moved in native memory: what ``frames`` says, for a loop all kernels of which are machine code.
+"""Tokens of one loop moved in native memory: what ``frames`` says, for loops of which some kernels are machine code.
 
 Everything is in one array of 64-bit words, ``m``: the tables of the loop (``core_tables``), and what changes. A value
 is a *buffer*, known by its number; buffers from ``m[COUNTED]`` on are counted, and go back to those that are free at
@@ -7,7 +7,9 @@ their last use. The functions keep to a small part of Python: they are run as th
 distances in a table.
 
 A worker (``core_workers``) begins a kernel (``begin``), calls it, and ends it (``end``). What is in ``core_words`` does
-what Python cannot say. Light kernels go first, the oldest first; of heavy ones that
+what Python cannot say. Kernels that have no code are Python's: a worker comes back with several of the light ones, and
+goes on when they have been called (``core_calls``); of values that only those see a buffer is but a number. Light
+kernels go first, the oldest first, those of machine code before the others; of heavy ones that
 behind which most is left, but a worker stays with what it has made unless there is much more behind another one, as in
 ``ready_kernels``.
 """
@@ -49,26 +51,36 @@ SPIN, SLICE = 47, 48
 DEPTH = 49
 #: what workers have: where, how many words each, how many workers; of those how many look for work
 AREAS, AREA, WORKERS, LOOKING = 50, 51, 52, 53
-HEAD = 56
+#: light kernels that Python has to call, in a ring as long as that of the others
+CALLED, CALLED_TAKEN, CALLED_PUT = 54, 55, 56
+HEAD = 64
 
 #: an iteration: its number, what is under way in it, and then its values
 INDEX, OUTSTANDING, VALUES = 0, 1, 2
 #: a kernel that is ready: its iteration and step; of a heavy one also how much is left behind it, and who made it ready
 ITEM = 4
-#: what a worker has: its kernel; the class of which it found no buffer; whether to wake the caller, and how many
-#: workers to call; who it is, 0 for the caller; tokens in hand
+#: what a worker has: its kernel, of several the last one; the class of which it found no buffer; whether to wake the
+#: caller, and how many workers to call; who it is, 0 for the caller; tokens in hand
 W_IT, W_STEP, W_CLASS, W_WAKE, W_CALLS, W_ME, W_HELD, W_BEGUN, W_BUSY = 0, 1, 2, 3, 4, 5, 6, 7, 8
 #: where the addresses of what the kernel is given and gives are, and those buffers, and the tokens; the address of
 #: memory that a kernel has for itself
 W_GIVEN, W_MADE, W_BUFFERS, W_STACK, W_SCRATCH = 9, 10, 11, 12, 13
-WORKER = 16
+#: records of the kernels that it has begun: where, how many words each, how many
+W_RECORDS, W_RECORD, W_COUNT = 14, 15, 16
+WORKER = 24
+
+#: a record: the kernel, whether Python has called it, then the buffers that it gives and their addresses: 0 where
+#: Python has no value
+R_IT, R_STEP, R_DONE, R_BUFFERS = 0, 1, 2, 3
+#: ``GONE``: what it has given has been delivered, or never will be
+NOT_DONE, DONE, GONE = 0, 1, 2
 
 #: a step: what it does (a Switch or Identity, a light kernel, a heavy one); its slots; its count of missing inputs
 S_KIND, S_FIRST, S_WIDTH, S_COUNT = 0, 1, 2, 3
 #: of a Switch or Identity where its token goes; -1 for what an Identity has not
 S_EDGES, S_OTHERWISE = 4, 5
-#: of a kernel: its code; what it gives, and whether that is the condition of the loop at last; the buffers of constants
-#: that its code is given behind its inputs
+#: of a kernel: its code, 0 if only Python can call it; what it gives, and whether that is the condition of the loop at
+#: last; the buffers of constants that its code is given behind its inputs
 S_CODE, S_OUTS, S_MADE, S_DECIDES, S_CONSTANTS, S_KNOWN = 6, 7, 8, 9, 10, 11
 #: what is left behind it, and for each iteration
 S_LEFT, S_RATE = 12, 13
@@ -146,8 +158,12 @@ def arrived(m: Memory, w: int, it: int, step: int) -> None:
     m[it + OUTSTANDING] += 1
     m[READY] += 1
     if m[step + S_KIND] == IS_LIGHT:
-        place = m[LIGHT] + ITEM * (m[PUT] & m[MASK])
-        m[PUT] += 1
+        if m[step + S_CODE]:
+            place = m[LIGHT] + ITEM * (m[PUT] & m[MASK])
+            m[PUT] += 1
+        else:
+            place = m[CALLED] + ITEM * (m[CALLED_PUT] & m[MASK])
+            m[CALLED_PUT] += 1
     else:
         place = m[HEAVY] + ITEM * m[HEAVIES]
         m[HEAVIES] += 1
@@ -259,6 +275,10 @@ def take(m: Memory, w: int) -> int:
         place = m[LIGHT] + ITEM * (m[TAKEN] & m[MASK])
         m[TAKEN] += 1
         return place
+    if m[CALLED_PUT] > m[CALLED_TAKEN]:
+        place = m[CALLED] + ITEM * (m[CALLED_TAKEN] & m[MASK])
+        m[CALLED_TAKEN] += 1
+        return place
     if m[HEAVIES] == 0:
         return 0
     best = 0
@@ -287,6 +307,14 @@ def take(m: Memory, w: int) -> int:
 
 def begin(m: Memory, w: int) -> int:
     """Take a kernel that is ready, and what it is called with; returns ``GOT``, ``NOTHING`` or ``BUFFERS``."""
+    m[w + W_COUNT] = 0
+    return begin_another(m, w)
+
+
+def begin_another(m: Memory, w: int) -> int:
+    """Take one more."""
+    record = m[w + W_RECORDS] + m[w + W_RECORD] * m[w + W_COUNT]
+    select(m, w, record)
     place = take(m, w)
     if place == 0:
         return NOTHING
@@ -294,6 +322,9 @@ def begin(m: Memory, w: int) -> int:
     step = m[place + 1]
     m[w + W_IT] = it
     m[w + W_STEP] = step
+    m[record + R_IT] = it
+    m[record + R_STEP] = step
+    m[record + R_DONE] = NOT_DONE
     number = 0
     while number < m[step + S_MADE]:
         size_class = m[m[step + S_OUTS] + OUT * number + O_CLASS]
@@ -310,6 +341,7 @@ def begin(m: Memory, w: int) -> int:
         number += 1
     m[READY] -= 1
     m[RUNNING] += 1
+    m[w + W_COUNT] += 1
     slot = it + VALUES + m[step + S_FIRST]
     given = m[w + W_GIVEN]
     last = given + m[step + S_WIDTH]
@@ -326,19 +358,29 @@ def begin(m: Memory, w: int) -> int:
     return GOT
 
 
+def select(m: Memory, w: int, record: int) -> None:
+    """Let a worker go on with the kernel of a record."""
+    m[w + W_IT] = m[record + R_IT]
+    m[w + W_STEP] = m[record + R_STEP]
+    m[w + W_BUFFERS] = record + R_BUFFERS
+    m[w + W_MADE] = record + R_BUFFERS + ((m[w + W_RECORD] - R_BUFFERS) >> 1)
+
+
 def put_back(m: Memory, w: int, made: int) -> None:
     """Let a kernel be ready again that was to be begun, and give back so many buffers."""
     while made:
         made -= 1
         drop(m, m[m[w + W_BUFFERS] + made])
-    if m[m[w + W_STEP] + S_KIND] == IS_LIGHT:
+    if m[m[w + W_STEP] + S_KIND] != IS_LIGHT:
+        m[HEAVIES] += 1
+    elif m[m[w + W_STEP] + S_CODE]:
         m[TAKEN] -= 1
     else:
-        m[HEAVIES] += 1
+        m[CALLED_TAKEN] -= 1
 
 
-def end(m: Memory, w: int) -> None:
-    """Deliver what the kernel of a worker has given."""
+def end(m: Memory, w: int, by_python: int) -> None:
+    """Deliver what the kernel of a worker has given; ``by_python``: what of it there is tell the addresses."""
     it = m[w + W_IT]
     step = m[w + W_STEP]
     m[RUNNING] -= 1
@@ -347,12 +389,16 @@ def end(m: Memory, w: int) -> None:
     side = ALWAYS
     if m[step + S_DECIDES]:
         made -= 1
-        side = byte(m[m[w + W_MADE] + made])
+        if by_python == 0:
+            side = byte(m[m[w + W_MADE] + made])
         drop(m, m[m[w + W_BUFFERS] + made])
     number = 0
     while number < made:
         out = m[step + S_OUTS] + OUT * number
-        if m[out + O_SIDE] == ALWAYS or m[out + O_SIDE] == side:
+        is_given = m[m[w + W_MADE] + number]
+        if by_python == 0 and m[out + O_SIDE] != ALWAYS and m[out + O_SIDE] != side:
+            is_given = 0
+        if is_given:
             push(m, w, it, m[out + O_EDGES], m[m[w + W_BUFFERS] + number])
         drop(m, m[m[w + W_BUFFERS] + number])
         number += 1

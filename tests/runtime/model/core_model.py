@@ -1,19 +1,21 @@
 """A run whose tokens are moved in native memory as a machine: the real functions of ``token_core``, in every order.
 
-A state is what is in memory, which is put back before each move. A kernel is called when it begins, and again when it
-ends: what it is given must be there that long, and what it gives is its own.
+A state is what is in memory, and what objects Python has, which are put back before each move. A kernel in machine
+code is called when it begins, and again when it ends: what it is given must be there that long, and what it gives is
+its own. Those that Python calls are called when they end, several at once.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from api import (
+    NO_OBJECT,
     CoreRun,
     CriticalPaths,
     Kind,
@@ -22,6 +24,7 @@ from api import (
     Plan,
     StepCode,
     TokenForm,
+    alone,
     forms_of_tokens,
     loop_doors,
 )
@@ -31,6 +34,7 @@ from explorer import Explored, explore
 
 STEP = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 3)
 FRAME = 1
+RINGS = ((tc.LIGHT, tc.TAKEN, tc.PUT), (tc.CALLED, tc.CALLED_TAKEN, tc.CALLED_PUT))
 
 
 def form_of(tensor: Any) -> TokenForm:
@@ -53,11 +57,17 @@ def code_of(step: Any) -> StepCode:
     return StepCode(address, tuple(given), tuple(gives), (tc.ALWAYS,), False, (), 0, kept)
 
 
-def tables_of(lowered: Lowered, workers: int) -> LoopTables:
-    """The tables of the only loop of a graph, with such code."""
-    plan = Plan(lowered)
-    codes = {s.flat.index: code_of(s) for s in plan.frames[FRAME].steps if s.call is not None}
+def machine_alone(_: str) -> bool:
+    """All kernels have code."""
+    return False
+
+
+def tables_of(lowered: Lowered, workers: int, is_called: Callable[[str], bool] = machine_alone) -> LoopTables:
+    """The tables of the only loop of a graph, with such code but for ops with names that Python is to call."""
     members = [node for node in lowered.nodes if node.frame == FRAME]
+    plan = Plan(alone(lowered, members))
+    steps = [step for step in plan.frames[FRAME].steps if step.call is not None]
+    codes = {step.flat.index: code_of(step) for step in steps if not is_called(step.flat.op.name)}
     return LoopTables(plan, FRAME, codes, forms_of_tokens(members, codes), CriticalPaths.of(plan).behind, workers)
 
 
@@ -71,22 +81,26 @@ def given(lowered: Lowered, feeds: list[Any]) -> list[Any]:
 
 @dataclass
 class Position:
-    """A state of a run: the words, and what is in each block of memory; which workers are at what, and what is done.
+    """A state of a run: the words, and what is in each block of memory; what objects there are; which workers are at
+    what, and what is done.
 
     A kernel is told by its step and iteration.
     """
 
     words: Any
     blocks: list[tuple[Any, Any]]
-    busy: dict[int, tuple[int, int]]
+    objects: list[Any]
+    busy: dict[int, tuple[tuple[int, int], ...]]
     done: frozenset[tuple[int, int]]
 
 
 class CoreModel:
     """All runs of the loop of a graph; each of ``workers`` can be in a kernel."""
 
-    def __init__(self, lowered: Lowered, feeds: list[Any], workers: int = 1) -> None:
-        self.tables, self.args, self.workers = tables_of(lowered, workers), given(lowered, feeds), workers
+    def __init__(
+        self, lowered: Lowered, feeds: list[Any], workers: int = 1, is_called: Callable[[str], bool] = machine_alone
+    ) -> None:
+        self.tables, self.args, self.workers = tables_of(lowered, workers, is_called), given(lowered, feeds), workers
         self.run = CoreRun(self.tables, self.enter, workers)
         self.m = self.run._m
 
@@ -105,12 +119,14 @@ class CoreModel:
     def area(self, worker: int) -> int:
         return int(self.m[tc.AREAS] + worker * self.m[tc.AREA])
 
-    def position(self, busy: dict[int, tuple[int, int]], done: frozenset[tuple[int, int]]) -> Position:
-        return Position(self.m.copy(), [(block, block.copy()) for block in self.run._blocks], busy, done)
+    def position(self, busy: dict[int, tuple[tuple[int, int], ...]], done: frozenset[tuple[int, int]]) -> Position:
+        blocks = [(block, block.copy()) for block in self.run._blocks]
+        return Position(self.m.copy(), blocks, self.run.values.objects.copy(), busy, done)
 
     def put_back(self, at: Position) -> None:
         self.m[:] = at.words
         self.run._blocks = [block for block, _ in at.blocks]
+        self.run.values.objects[:] = at.objects
         for block, content in at.blocks:
             block[:] = content
 
@@ -126,41 +142,65 @@ class CoreModel:
 
     def ready(self) -> int:
         """How many kernels can be the next: light ones if there are any."""
-        return int(self.m[tc.PUT] - self.m[tc.TAKEN] or self.m[tc.HEAVIES])
+        m = self.m
+        return int(m[tc.PUT] - m[tc.TAKEN] or m[tc.CALLED_PUT] - m[tc.CALLED_TAKEN] or m[tc.HEAVIES])
 
     def choose(self, k: int) -> None:
         """Let one of those be the next."""
         m = self.m
-        if m[tc.PUT] > m[tc.TAKEN]:
-            first, other = [m[tc.LIGHT] + tc.ITEM * ((m[tc.TAKEN] + j) & m[tc.MASK]) for j in (0, k)]
-            places = np.arange(tc.ITEM)
-            m[first + places], m[other + places] = m[other + places], m[first + places].copy()
+        for ring, taken, put in RINGS:
+            if m[put] > m[taken]:
+                first, other = [m[ring] + tc.ITEM * ((m[taken] + j) & m[tc.MASK]) for j in (0, k)]
+                places = np.arange(tc.ITEM)
+                m[first + places], m[other + places] = m[other + places], m[first + places].copy()
+                break
         else:
             m[m[tc.HEAVY] + tc.ITEM * k + 2] = 1 << 60
 
     def begin(self, at: Position, worker: int, k: int) -> tuple[str, Position]:
         self.put_back(at)
+        names = self.begun(worker, k)
+        return f"begin {names}", self.position({**at.busy, worker: names}, at.done)
+
+    def begun(self, worker: int, k: int) -> tuple[tuple[int, int], ...]:
+        """Let a worker begin a kernel, and those that it is given with that; which those are."""
+        m, w = self.m, self.area(worker)
         self.choose(k)
-        w = self.area(worker)
-        while (got := tc.begin(self.m, w)) == tc.BUFFERS:
-            size_class = int(self.m[w + tc.W_CLASS])
-            self.run._add(w, size_class, 1)
+        while (got := tc.begin(m, w)) == tc.BUFFERS:
+            self.run._add(w, int(m[w + tc.W_CLASS]), 1)
         assert got == tc.GOT
-        for k in range(self.m[self.m[w + tc.W_STEP] + tc.S_MADE]):
-            ctypes.memset(int(self.m[self.m[w + tc.W_MADE] + k]), 0, 64)  # of a boolean only one byte is written
-        self.call(w)
-        name = self.name(w)
-        return f"begin {name}", self.position({**at.busy, worker: name}, at.done)
+        if m[m[w + tc.W_STEP] + tc.S_CODE]:
+            for k in range(m[m[w + tc.W_STEP] + tc.S_MADE]):
+                ctypes.memset(int(m[m[w + tc.W_MADE] + k]), 0, 64)  # of a boolean only one byte is written
+            self.call(w)
+        else:
+            cw.gather(m, w)
+        return tuple([self.name(record) for record in self.records(w)])
 
     def end(self, at: Position, worker: int) -> tuple[str, Position]:
         self.put_back(at)
-        w = self.area(worker)
-        made = self.made(w)
-        self.call(w)
-        assert self.made(w) == made, "what a kernel is given, or what it gives, was written to by others"
-        tc.end(self.m, w)
+        self.ended(worker)
         left = {k: name for k, name in at.busy.items() if k != worker}
-        return f"end {at.busy[worker]}", self.position(left, at.done | {at.busy[worker]})
+        return f"end {at.busy[worker]}", self.position(left, at.done.union(at.busy[worker]))
+
+    def ended(self, worker: int) -> None:
+        """Let a worker end what it has begun."""
+        w = self.area(worker)
+        if self.m[self.m[w + tc.W_STEP] + tc.S_CODE]:
+            made = self.made(w)
+            self.call(w)
+            assert self.made(w) == made, "what a kernel is given, or what it gives, was written to by others"
+            tc.end(self.m, w, 0)
+            self.m[w + tc.W_COUNT] = 0
+        else:
+            self.run._call_kernels(w)
+            assert not (self.run.failures or self.run.otherwise)
+            cw.end_called(self.m, w)
+
+    def records(self, w: int) -> list[int]:
+        """The kernels that a worker has begun."""
+        m = self.m
+        return [int(m[w + tc.W_RECORDS] + m[w + tc.W_RECORD] * k) for k in range(m[w + tc.W_COUNT])]
 
     def call(self, w: int) -> None:
         m = self.m
@@ -170,8 +210,8 @@ class CoreModel:
     def made(self, w: int) -> bytes:
         return ctypes.string_at(int(self.m[self.m[w + tc.W_MADE]]), 64)
 
-    def name(self, w: int) -> tuple[int, int]:
-        return int(self.m[w + tc.W_STEP]), int(self.m[self.m[w + tc.W_IT] + tc.INDEX])
+    def name(self, record: int) -> tuple[int, int]:
+        return int(self.m[record + tc.R_STEP]), int(self.m[self.m[record + tc.R_IT] + tc.INDEX])
 
     # -- what must hold -----------------------------------------------------------------------------------
 
@@ -181,10 +221,11 @@ class CoreModel:
         m = self.m
         assert not m[tc.FAILED]
         assert m[tc.NEWEST] - m[tc.OLDEST] + 1 <= m[tc.WINDOW], "more iterations than the window"
-        assert m[tc.READY] == m[tc.PUT] - m[tc.TAKEN] + m[tc.HEAVIES]
-        assert m[tc.RUNNING] == len(at.busy)
-        assert not set(at.busy.values()) & at.done, "a token was doubled: a kernel that has run runs again"
-        assert len(set(at.busy.values())) == len(at.busy), "a token was doubled: a kernel runs twice"
+        assert m[tc.READY] == sum([m[put] - m[taken] for _, taken, put in RINGS]) + m[tc.HEAVIES]
+        running = [name for names in at.busy.values() for name in names]
+        assert m[tc.RUNNING] == len(running)
+        assert not set(running) & at.done, "a token was doubled: a kernel that has run runs again"
+        assert len(set(running)) == len(running), "a token was doubled: a kernel runs twice"
         assert not (m[tc.OVER] and (at.busy or m[tc.READY])), "over too early"
         assert self.counted() == self.held(at), "uses are not counted right"
         free = self.free()
@@ -223,8 +264,8 @@ class CoreModel:
         found += [int(m[m[tc.LATER] + 2 * k + 1]) for k in range(m[tc.LATERS])]
         found += [int(m[m[tc.RESULTS] + k]) for k in range(len(self.tables.leaving))]
         for worker in at.busy:
-            w = self.area(worker)
-            found += [int(m[m[w + tc.W_BUFFERS] + k]) for k in range(m[m[w + tc.W_STEP] + tc.S_MADE])]
+            for record in self.records(self.area(worker)):
+                found += [int(m[record + tc.R_BUFFERS + k]) for k in range(m[m[record + tc.R_STEP] + tc.S_MADE])]
         return Counter([b for b in found if b >= m[tc.COUNTED]])
 
     def counted(self) -> Counter[int]:
@@ -245,7 +286,13 @@ class CoreModel:
         """What tells states apart but for which buffers values are in."""
         self.put_back(at)
         m = self.m
-        value = lambda b: ctypes.string_at(int(m[m[tc.ADDRESSES] + b]), 8) if b else b""
+        objects = self.run.values.objects
+
+        def value(b: int) -> Hashable:
+            if b and objects[b] is not NO_OBJECT:
+                return repr(objects[b])
+            return ctypes.string_at(int(m[m[tc.ADDRESSES] + b]), 8) if b else b""
+
         iterations = [
             (int(m[it + tc.INDEX]), int(m[it + tc.OUTSTANDING]), tuple(map(value, self.slots(it))),
              tuple([int(m[it + tc.VALUES + m[step + tc.S_COUNT]]) for step in self.tables.steps]))
@@ -254,7 +301,9 @@ class CoreModel:
         waiting = frozenset(
             [(int(m[m[tc.LATER] + 2 * k]), value(int(m[m[tc.LATER] + 2 * k + 1]))) for k in range(m[tc.LATERS])]
         )
-        ready = [m[tc.LIGHT] + tc.ITEM * (k & m[tc.MASK]) for k in range(m[tc.TAKEN], m[tc.PUT])]
+        ready = [
+            m[ring] + tc.ITEM * (k & m[tc.MASK]) for ring, taken, put in RINGS for k in range(m[taken], m[put])
+        ]  # fmt: skip
         ready += [m[tc.HEAVY] + tc.ITEM * k for k in range(m[tc.HEAVIES])]
         items = frozenset([(int(m[place + 1]), int(m[m[place] + tc.INDEX])) for place in ready])
         return tuple(iterations), waiting, items, int(m[tc.OVER])

@@ -37,6 +37,13 @@ def with_capture(g, window):
 
 
 PROGRAMS = {one.__name__: one for one in (chain, with_branch, swapped, two_heavy, pipeline, with_capture)}
+#: the kernels that Python has to call
+CALLED = {
+    "none": lambda name: False,
+    "some": lambda name: name in ("twice", "add"),
+    "others": lambda name: name not in ("twice", "add"),
+    "all": lambda name: True,
+}
 
 
 def lowered_of(build, window):
@@ -46,10 +53,10 @@ def lowered_of(build, window):
     return lower(g, list(outs), inputs), [np.int64(3 + k) for k in range(len(inputs))]
 
 
-@each(itertools.product(PROGRAMS, (1, 2, 3), (1, 2, 3)), parts=2, one_in=2)
-def test_every_order_gives_one_answer(name, window, workers):
+@each(itertools.product(PROGRAMS, (1, 2, 3), (1, 2, 3), CALLED), parts=4, one_in=4)
+def test_every_order_gives_one_answer(name, window, workers, called):
     lowered, feeds = lowered_of(PROGRAMS[name], window)
-    model = CoreModel(lowered, feeds, workers)
+    model = CoreModel(lowered, feeds, workers, CALLED[called])
     found = model.explored()
     wanted = Executable(lowered).run(feeds)
     assert found.finals
