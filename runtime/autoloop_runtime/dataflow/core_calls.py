@@ -17,7 +17,7 @@ from ..base.aligned_memory import Block
 from ..ir.prices import Price
 from ..ir.run_state import RunState
 from . import token_core as tc
-from .execution_plan import MISSING, Step
+from .execution_plan import MISSING, Step, ops_of
 from .flat_graph import Kind
 from .loop_code import Arguments
 from .sole_holders import in_place
@@ -65,7 +65,7 @@ class CalledStep:
             and all(map(is_fresh, node.outputs))
         )  # fmt: skip
         self.borrows = only_makes and not (step.takes or step.offered)
-        self.is_blas = not has_code and op is not None and op.traits.blas
+        self.is_blas = not has_code and any(op is not None and op.traits.blas for op in ops_of(step.flat))
         self.keeps = [only_makes and not has_code and form is not None and form.is_array for form in outputs]
 
 

@@ -263,7 +263,7 @@ class Plan:
         self.sharing = frozenset(sharing)
         self.parallel = bool(sharing) or any(step.overlaps for step in self.steps.values())
         self.makes = any(self.steps[i].makes for i in sharing)
-        self.blas = any(op is not None and op.traits.blas for i in sharing for op in _ops(self.steps[i].flat))
+        self.blas = any(op is not None and op.traits.blas for i in sharing for op in ops_of(self.steps[i].flat))
         self.blas |= any(step.overlaps and step.flat.value.blas for step in self.steps.values())
 
     def _declare(self, flat: FlatNode) -> None:
@@ -354,7 +354,7 @@ class Plan:
         return ENTER, (child, there, flat.constant)
 
 
-def _ops(flat: FlatNode) -> list[Op | None]:
+def ops_of(flat: FlatNode) -> list[Op | None]:
     """Return what a node does, or the members of a batch do."""
     if flat.kind is not Kind.BATCH:
         return [flat.op]

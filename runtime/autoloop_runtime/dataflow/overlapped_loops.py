@@ -30,7 +30,8 @@ from .kernels import Watch
 from .loop_code import Unwanted
 from .loops_alone import alone
 from .overlap import overlapping
-from .step_forms import BOOLEAN, StepCode, StepForm, step_forms
+from .piece_graphs import BOOLEAN
+from .step_forms import StepCode, StepForm, step_forms
 from .token_forms import TokenForm
 
 if TYPE_CHECKING:
