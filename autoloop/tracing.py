@@ -347,12 +347,17 @@ def settings_of(
     if keeps_checkpoints:
         settings["keeps_checkpoints"] = True
     if (namespace := namespace_among(leaves)) is not None:
-        with undivided():  # which few programs need
-            from autoloop_runtime.ir.foreign_values import Theirs
-
-            from .foreign_namespaces import names_of
-        settings["theirs"] = Theirs(namespace, functools.partial(names_of, namespace), ArrayTracer, is_wanted)
+        settings["theirs"] = theirs_of(namespace, is_wanted)
     return settings if gradient_memory is None else settings | {"gradient_memory": gradient_memory}
+
+
+def theirs_of(namespace: Any, is_wanted: bool) -> Any:
+    """Return what knows where arrays of a library are not as NumPy's are."""
+    with undivided():  # which few programs need
+        from autoloop_runtime.ir.foreign_values import Theirs
+
+        from .foreign_namespaces import names_of
+    return Theirs(namespace, functools.partial(names_of, namespace), ArrayTracer, is_wanted)
 
 
 def tell_trace(function: NamedFunction, keys: Sequence[Any], made: Any, seconds: float) -> None:

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from .changes import changes_of as changes_of
     from .endless import check_ends as check_ends
     from .endless import lengths_of as lengths_of
+    from .foreign_inputs import SameForeign as SameForeign
+    from .foreign_inputs import joined_foreign as joined_foreign
+    from .foreign_inputs import key_of as key_of
     from .foreign_inputs import leave_foreign as leave_foreign
+    from .foreign_inputs import let_be_theirs as let_be_theirs
+    from .foreign_inputs import note_foreign as note_foreign
     from .guards import input_at as input_at
     from .guards import reader as reader
     from .guards import same_contents as same_contents
@@ -39,7 +44,11 @@ _MODULES = {
     "Libraries": "autoloop.operators.mutation.kept_by_libraries",
     "Standing": "autoloop.state.lent_generators",
     "lending": "autoloop.state.lent_generators",
+    "joined_foreign": "autoloop.state.foreign_inputs",
+    "key_of": "autoloop.state.foreign_inputs",
     "leave_foreign": "autoloop.state.foreign_inputs",
+    "note_foreign": "autoloop.state.foreign_inputs",
+    "let_be_theirs": "autoloop.state.foreign_inputs",
     "let_others_wait": "autoloop.state.other_threads",
     "ended_by": "autoloop.state.replays",
     "is_plains": "autoloop.state.replays",

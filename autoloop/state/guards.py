@@ -20,7 +20,8 @@ from autoloop_runtime.ir.array_layouts import lying
 from autoloop_runtime.ir.number_operators import CARRIERS
 from autoloop_runtime.ir.tensor import Tensor, value_of
 
-from ..given_arrays import is_same
+from .. import state
+from ..given_arrays import ForeignArray, is_same
 from ..keys import Number, constant_key
 from ..operators.mutation.heap_snapshot import contents
 from .noted import Guard
@@ -38,9 +39,9 @@ class Input:
     ----------
     place : Place
     kind : str
-        ``array``, ``tensor``, ``scalar`` (NumPy's) or ``number``.
+        ``array``, ``tensor``, ``scalar`` (NumPy's), ``number``, or ``foreign``: an array of another library.
     known : object
-        Dtype, or the type of a number.
+        Dtype, the type of a number, or what a trace depends on of another library's array.
     shape : tuple of int
     layout : object
         How it has to lie in memory; None if that does not matter.
@@ -59,6 +60,8 @@ def input_at(place: Place, value: Any, exactly: bool = False) -> Input:
         return Input(place, "number", value.type)
     if isinstance(value, Tensor):
         return Input(place, "tensor", value.dtype, tuple(value_of(value).shape))
+    if isinstance(value, ForeignArray):
+        return Input(place, "foreign", state.key_of(value.value))
     if isinstance(value, np.ndarray):
         return Input(place, "array", value.dtype, value.shape, lying(value) if exactly else None)
     return Input(place, "scalar", value.dtype)
@@ -166,6 +169,9 @@ class _Source:
         if one.kind == "number":
             self.need(f"type({here}) is {known}")
             return f"{self.bind(CARRIERS[one.known].type)}({here})"
+        if one.kind == "foreign":
+            self.need(f"{self.bind(state.key_of)}({here}) == {known}")
+            return here
         if one.kind == "scalar":
             self.need(f"type({here}) is {self.bind(one.known.type)}")
             return here

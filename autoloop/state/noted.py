@@ -110,6 +110,8 @@ class Reached:
         Parents before what they hold.
     arrays, numbers : list of (Place, object)
         Arrays and tensors, and Python numbers and NumPy scalars, where another value can be put.
+    of_others : list of (Place, ForeignArray)
+        Arrays of other libraries.
     generators : list of (Place, object)
         Generators of random numbers, which each call may lend.
     holders : list of (Place, object)
@@ -125,6 +127,7 @@ class Reached:
         self.guards: list[Guard] = []
         self.arrays: list[tuple[Place, Any]] = []
         self.numbers: list[tuple[Place, Any]] = []
+        self.of_others: list[tuple[Place, Any]] = []
         self.generators: list[tuple[Place, Any]] = []
         self.holders: list[tuple[Place, Any]] = []
         self._held: set[int] = set()  # their ids

@@ -17,6 +17,7 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.tensor import Tensor
 
+from ..given_arrays import ForeignArray
 from ..keys import Number
 from .stateful import TRACING
 
@@ -41,7 +42,7 @@ def let_others_wait(graph: Graph, symbolic: Sequence[Any], leaves: Sequence[Any]
         storage = kept(one)
         if isinstance(leaf, np.ndarray) and storage is not None and leaf.ndim and getattr(one, "view_of", None) is None:
             storage.elsewhere = _waiting(weakref.ref(leaf), thread)
-        elif isinstance(one, Tensor):
+        elif isinstance(one, Tensor) and not isinstance(leaf, ForeignArray):
             numbers[one.plain] = leaf
 
     def stands_for(tensor: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.dtypes import is_own
 from autoloop_runtime.ir.graph import current_graph
 
-from ..given_arrays import distance, handle_of, is_same, overlap, whole_of
+from ..given_arrays import ForeignArray, distance, handle_of, is_same, overlap, whole_of
 from .noted import Guard
 from .places import Place
 
@@ -342,11 +342,7 @@ class Relations:
     def several(self) -> list[Place]:
         """The places of arrays that are not the same as one before them."""
         own = range(self._count, len(self.first))
-        return [
-            place
-            for k, place in zip(own, self._places)
-            if self.first[k] == k and isinstance(self._leaves[k], np.ndarray)
-        ]
+        return [place for k, place in zip(own, self._places) if self.first[k] == k and _is_first(self._leaves[k])]
 
     def make_parts(self, symbolic: list[Any]) -> None:
         """Put, among what stands for the leaves, views in place of those that are parts."""
@@ -355,3 +351,8 @@ class Relations:
         for here, first in enumerate(self.first):
             if first != here:
                 symbolic[here] = handle_of(symbolic[first], self._leaves[first], self._leaves[here])
+
+
+def _is_first(leaf: Any) -> bool:
+    """Return whether a leaf is an array, and if it is another library's none that is told to be one before it."""
+    return leaf.again is None if isinstance(leaf, ForeignArray) else isinstance(leaf, np.ndarray)

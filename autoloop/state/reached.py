@@ -20,9 +20,10 @@ from autoloop_runtime.base.locations import is_own_file
 from autoloop_runtime.ir.array_kinds import is_plain
 from autoloop_runtime.ir.tensor import Tensor
 
-from .. import operators
+from .. import operators, state
 from ..conversion.callables import is_users_class, is_users_module
 from ..conversion.known_effects import BUFFERS
+from ..given_arrays import may_be_foreign
 from ..keys import is_generator
 from ..operators.mutation.heap_snapshot import contents, is_random
 from ..operators.mutation.outside_world import leave
@@ -122,7 +123,7 @@ class _Walk(CodeWalk):
                 for name, one in instance_attributes(value).items():
                     self.call(place.attribute(name), one)
                 self.walk_class(kind)
-        elif not (isinstance(value, np.ndarray) or hasattr(kind, "__dlpack__")) and (
+        elif not (isinstance(value, np.ndarray) or hasattr(kind, "__dlpack__") or may_be_foreign(kind)) and (
             isinstance(value, (tuple, *LISTS, *DICTS, *SETS)) or foreign(value, self.names.settable())
             or callable(value) or has_state(value) or is_hiding(value) or is_generator(value)
             or isinstance(value, types.ModuleType)
@@ -147,6 +148,8 @@ class _Walk(CodeWalk):
 
     def _look(self, place: Place, value: Any) -> None:
         kind = type(value)
+        if kind not in EXACTLY_PLAIN and may_be_foreign(kind) and state.note_foreign(self, place, value):
+            return
         if kind not in EXACTLY_PLAIN and (asked := answers_itself(kind)):
             self.hidden.append(f"{place.name!r} is asked for its attributes by {kind.__name__}.{asked}")
             return

@@ -131,7 +131,7 @@ class _Attempt:
     reached: Reached
     guards: list[Guard]
     inputs: list[Input]
-    same: list[Related]
+    same: list[Related | state.SameForeign]
     changes: Changes
     result: Any
     numbers: dict[Any, Any]
@@ -250,7 +250,7 @@ def _may_know_more(error: BaseException) -> bool:
 
 def _has_inputs(request: Request) -> bool:
     reached = request.walk()
-    return bool(reached.arrays or reached.numbers)
+    return bool(reached.arrays or reached.numbers or reached.of_others)
 
 
 def _attempt(request: Request, by_reference: bool, numbers: frozenset[Any]) -> _Attempt:
@@ -258,10 +258,10 @@ def _attempt(request: Request, by_reference: bool, numbers: frozenset[Any]) -> _
     return attempted(lambda: _trace_once(request, by_reference, numbers), request.leaves, request.function, is_wanted)
 
 
-def _note_shared(places: Sequence[Place], symbolic: Sequence[Any], related: Sequence[Related]) -> None:
+def _note_shared(places: Sequence[Place], symbolic: Sequence[Any], related: Sequence[Any]) -> None:
     """Let the arrays of the world that share memory with arguments know that."""
     for one in related:
-        if (storage := kept(symbolic[one.place])) is not None:
+        if isinstance(one, Related) and (storage := kept(symbolic[one.place])) is not None:
             storage.shared = spoken(places[one.place].name)
 
 
@@ -284,8 +284,7 @@ def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], 
     graph = Graph(ordered=True)
     lending = state.lending(found.guards, world.reached, graph, may_lend) if world.reached.generators else None
     graph.record(LookedAt).names = world.reached.names
-    for name, setting in request.settings.items():
-        setattr(graph, name, setting)
+    found.tell(graph, request)
     names = [*request.parameters.leaf_names(request.call), *[place.name for place in found.places]]
     with graph.as_default():
         symbolic = placeholders(graph, [*request.leaves, *found.leaves], names, request.specs, relations.earlier)
@@ -305,7 +304,7 @@ def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], 
             if objects.pairs:
                 _leave_differing(request.leaves)
             _leave_unread_globals(graph, world)
-            _leave_written(found.guards, request, receiver, world, symbolic)
+            _leave_written(found.guards, request, receiver, world, symbolic, [*request.leaves, *found.leaves])
             if world.is_untouched() and isinstance(value, () if CopiesOfTrace in graph.records else (Tensor, *PLAIN)):
                 changes, result = Changes([], [], [], [], set()), None
             else:
@@ -359,12 +358,13 @@ def _leave_strange(error: BaseException | None, request: Request) -> None:
 
 
 def _leave_written(
-    guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...], world: World, symbolic: Sequence[Any]
+    guards: Sequence[Guard], request: Request, receiver: tuple[Any, ...], world: World, symbolic: Sequence[Any],
+    leaves: Sequence[Any],
 ) -> None:  # fmt: skip
     """Leave a function to Python that has written to a constant of its trace, or a part of one, or drawn numbers."""
     world.leave_drawn()
-    if "theirs" in request.settings:
-        state.leave_foreign(request.leaves, symbolic)
+    if world.reached.of_others or "theirs" in request.settings:
+        state.leave_foreign(leaves, symbolic)
     written = _put_back_constants(guards, request, receiver)
     for said in (*left_in_libraries(world.reached), *[f"{name!r} is written to" for name in written]):
         leave(said, "")

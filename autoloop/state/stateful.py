@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from autoloop_runtime.ir.graph import Graph
     from autoloop_runtime.running.runner import Runner
 
+    from .foreign_inputs import SameForeign
     from .guards import Reader
     from .lent_generators import Lending
     from .overlaps import Related
@@ -75,8 +76,8 @@ class Variant:
         Makes the result, where that holds objects of the world.
     is_pair : bool
         Whether the graph gives, besides the result, what is written.
-    same : sequence of Related
-        Which arrays of the world share memory with which arguments.
+    same : sequence of Related or SameForeign
+        Which arrays of the world share memory with which arguments, or are these.
     apart : sequence of Place
         The arrays that are constants of it, where it writes to arguments: these share no memory with them.
     numbers : dict
@@ -103,7 +104,7 @@ class Variant:
     writes: Sequence[Write]
     result: Recipe | None
     is_pair: bool
-    same: Sequence[Related]
+    same: Sequence[Related | SameForeign]
     apart: Sequence[Place]
     numbers: dict[Any, Any]
     needs_call: bool

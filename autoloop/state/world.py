@@ -8,7 +8,7 @@ import sys
 import types
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from autoloop_runtime.base import nest
@@ -19,6 +19,7 @@ from .. import state
 from ..conversion.callables import is_users_class
 from ..conversion.cells import value_in
 from ..conversion.known_effects import is_nameless
+from ..given_arrays import ForeignArray
 from ..keys import Number, is_input
 from ..operators.mutation.heap_snapshot import MOST_NUMBERS, contents
 from ..operators.mutation.installed_packages import roots_of
@@ -29,6 +30,11 @@ from .noted import Guard, Reached
 from .overlaps import Related, Relations, guards_of_shared
 from .places import CALL, Place, put, set_at, take_away
 from .stateful import Made
+
+if TYPE_CHECKING:
+    from autoloop_runtime.ir.graph import Graph
+
+    from .retrials import Request
 
 #: a variable without a value, an attribute that is not there
 NOTHING: Any = object()
@@ -380,21 +386,43 @@ class WorldInputs:
             else:
                 leave(f"the values are needed of the array {place.name!r}, too large to be compared at each call,", "")
         self.guards += guards_of_shared(constants)
+        for place, value in world.reached.of_others:
+            if not world.is_settable(place):
+                leave(f"the array {place.name!r} of {value.namespace.name} is used, and stands where none can", "")
+            self._add(place, value)
+
+    def tell(self, graph: Graph, request: Request) -> None:
+        """Tell a graph of the trace that fills it."""
+        for name, setting in request.settings.items():
+            setattr(graph, name, setting)
+        if self._has_foreign:
+            state.let_be_theirs(graph, request, self.leaves, self.places)
+
+    @property
+    def _has_foreign(self) -> bool:
+        return any(type(leaf) is ForeignArray for leaf in self.leaves)
 
     def _add(self, place: Place, leaf: Any) -> None:
         self.places.append(place)
         self.leaves.append(leaf)
 
-    def related(self, arguments: Sequence[Any], same: Sequence[int]) -> tuple[Relations, list[Related]]:
+    def related(
+        self, arguments: Sequence[Any], same: Sequence[int]
+    ) -> tuple[Relations, list[Related | state.SameForeign]]:
         """Return how the arrays of a call and of the world share memory, and what of that has to be seen at a call.
 
         ``same`` says which of the arguments is the same array as which.
         """
+        related: list[Related | state.SameForeign] = []
+        if self._has_foreign:
+            self.leaves, told, firsts = state.joined_foreign(arguments, self.leaves)
+            related += [told] if told is not None else []
+            twice = [(k, first) for k, first in enumerate(firsts) if first != k]
+            self.guards += [Guard("same", self.places[k], self.places[first]) for k, first in twice]
         every, count = [*arguments, *self.leaves], len(arguments)
         found = Relations(every, count, list(same), self.places)
         self.leaves = every[count:]
         parts = {**{k: (first, None) for k, first in enumerate(found.first) if first != k}, **found.parts}
-        related = []
         for k, (whole, part) in parts.items():
             if k >= count and whole >= count:
                 place, other = self.places[k - count], self.places[whole - count]

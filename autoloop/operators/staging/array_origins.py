@@ -38,7 +38,7 @@ class Origins:
     """The numbers of the arrays of one trace."""
 
     def __init__(self) -> None:
-        #: graphs -> what the clock says in them: what it says in a function that ``map_fn`` calls is no value behind that
+        #: graphs -> what the clock says in them: what it says in a function that ``map_fn`` calls is gone behind that
         self._clocks: dict[Graph | None, Code] = {}
         self._numbers: dict[Any, tuple[Any, int]] = {}
         self._chosen: dict[Storage, Tensor] = {}
