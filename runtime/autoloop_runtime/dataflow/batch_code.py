@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -45,6 +45,9 @@ class BatchTree(ItemTree):
 
     def _is_inside(self, node: FlatNode) -> bool:
         return node.index in self.members
+
+    def _roots(self) -> Iterable[Item]:
+        return self.items
 
     def _has_axes(self, port: Port) -> bool:
         nodes = self._lowered.nodes

@@ -6,13 +6,16 @@ Values are local variables. One that may be large is let go of after its last us
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..analysis.aliasing import is_fresh
 from ..analysis.ownership import Ownership
-from .execution_plan import calling
+from ..ir.graph import Node
+from .execution_plan import calling, offered
 from .flat_graph import FlatNode, Kind, Lowered, Port
 from .loop_items import NUMBERS, Assign, Branch, Item, ItemTree, Loop, Part, Run
 
@@ -38,6 +41,8 @@ class ItemCode:
         self._owned = owned
         self._globals: dict[str, Any] = {"scalar": as_scalar}
         self._captured = {port: f"a{k}" for k, port in enumerate(captured)}
+        #: how many items use each value, once that is asked
+        self._users: Counter[Port] | None = None
         #: captured scalars that operators are given
         self._scalars: dict[Port, str] = {}
 
@@ -63,6 +68,21 @@ class ItemCode:
         if self._is_captured_scalar(port):
             return self._scalars.setdefault(port, f"s_{self._captured[port]}")
         return self._name(port)
+
+    def _own_place(self, flat: FlatNode, inputs: Sequence[Port]) -> tuple[Port | None, Callable[..., Any] | None]:
+        """Return the input of a node that its result may be put into without asking who else has it, and what does
+        that: an array that a kernel has just made for this one alone."""
+        offers, into = offered(flat, {})
+        for k, _ in offers:
+            node = self._nodes[inputs[k][0]]
+            if inputs[k] in self._captured or node.kind is not Kind.KERNEL or node.frame != flat.frame:
+                continue
+            if self._users is None:
+                self._users = self._items_of.users()
+            source = node.source if self._users[inputs[k]] == 1 else None
+            if source is not None and source.op is node.op and is_own(source, self._owned):
+                return inputs[k], into
+        return None, None
 
     def _argument(self, flat: FlatNode, port: Port) -> str:
         """Return the name of a value that the kernel of a node is given."""
@@ -116,7 +136,11 @@ class ItemCode:
             value = f"k{flat.index}({', '.join([*given, *(['state=state'] * op.stateful)])})"
         targets = "".join([f"{self._name(p)}, " for p in made]) if op.several or op.effect else self._name(made[0])
         lines: Lines = [(depth, f"{targets} = {value}" if made else value, flat), *dropped]
-        if in_place:  # what nobody else has is let go of first
+        own, into = self._own_place(flat, inputs)
+        if own is not None:
+            self._globals[f"w{flat.index}"] = into
+            lines = [(depth, f"{targets} = w{flat.index}({', '.join([*given, self._name(own)])})", flat), *dropped]
+        elif in_place:  # what nobody else has is let go of first
             whole = f"o{flat.index} = [{', '.join(given)}]"
             value = f"k{flat.index}(o{flat.index}{', state=state' * op.stateful})"
             lines = [(depth, whole, None), *dropped, (depth, f"{targets} = {value}" if made else value, flat)]
@@ -168,6 +192,12 @@ class ItemCode:
         lines = [*first, *scalars, *lines]
         source = "\n".join(["    " * depth + text for depth, text, _ in lines]) + "\n"
         return source, {k: flat for k, (_, _, flat) in enumerate(lines, 1) if flat is not None}
+
+
+def is_own(node: Node, owned: Ownership) -> bool:
+    """Return whether a kernel gives an array that nobody has seen before, none of the caller's."""
+    op = node.op
+    return is_fresh(node.outputs[0]) and not (op.several or op.effect or op.taking) and node not in owned.in_place
 
 
 def as_scalar(value: Any) -> Any:

@@ -6,6 +6,7 @@ Exit hand on is the value that they were given; a Merge is a variable that each 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 
@@ -104,7 +105,14 @@ class ItemTree:
     Parameters
     ----------
     lowered : Lowered
+
+    Attributes
+    ----------
+    results : list of Port
+        What is wanted of it.
     """
+
+    results: list[Port]
 
     def __init__(self, lowered: Lowered) -> None:
         self._lowered = lowered
@@ -114,6 +122,14 @@ class ItemTree:
 
     def _is_inside(self, node: FlatNode) -> bool:
         """Return whether a node is one of them."""
+        raise NotImplementedError
+
+    def users(self) -> Counter[Port]:
+        """Return how many items use each value, what is wanted of them counting as one more."""
+        return Counter([port for item in walked(self._roots()) for port in {*used_by(item)}] + self.results)
+
+    def _roots(self) -> Iterable[Item]:
+        """Return the outermost items."""
         raise NotImplementedError
 
     def source(self, port: Port) -> Port:
@@ -224,6 +240,9 @@ class LoopTree(ItemTree):
 
     def _is_inside(self, node: FlatNode) -> bool:
         return node.frame in self.members
+
+    def _roots(self) -> Iterable[Item]:
+        return [self.loop]
 
     def _loop(self, frame: int) -> Loop:
         members = self.members[frame]
