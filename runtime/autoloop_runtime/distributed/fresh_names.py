@@ -11,10 +11,11 @@ import importlib
 import operator
 import uuid
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..namespaces.chunk_kernels import dask_array
+from .chunk_places import ChunkPlaces, largest_taken
 from .fused_chunks import Source, fused, known_of
 
 _GONE = ("error", "cancelled", "lost")
@@ -34,20 +35,22 @@ class FreshNames:
         self._meta_of: Any = importlib.import_module("dask.array.utils").meta_from_array
         self._graphs: Any = importlib.import_module("dask.highlevelgraph")
         self._spec: Any = importlib.import_module("dask._task_spec")
+        self._future: Any = importlib.import_module("distributed").Future
         try:
             self._expression: Any = getattr(importlib.import_module("dask._expr"), "LLGExpr", None)
         except ImportError:  # before dask 2025.4
             self._expression = None
         #: by the name of an array: what it was persisted as, while that is there
         self._made: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
-        #: 0 before it was asked; two threads that ask at once are told the same
-        self._threads = 0
+        self._places = ChunkPlaces(client)
+        #: by worker, empty before it was asked; two threads that ask at once are told the same
+        self._workers: dict[str, int] = {}
 
     @property
     def threads(self) -> int:
         """How many tasks the workers can do at once, those that were there when it was first asked."""
-        self._threads = self._threads or sum(self._client.nthreads().values())
-        return self._threads
+        self._workers = self._workers or self._client.nthreads()
+        return sum(self._workers.values())
 
     def persist(self, collections: Sequence[Any]) -> list[Any]:
         """Return collections whose parts are futures."""
@@ -58,15 +61,16 @@ class FreshNames:
         graph = self._graphs.HighLevelGraph.merge(*[one.dask for one in collections])
         if any(layer.annotations for layer in graph.layers.values()):
             return list(self._client.persist(list(collections)))
-        graph = self._without_what_is_there(graph)
+        graph, there = self._with_what_is_there(graph)
         wanted = [_flat(one) for one in collections]
         names, known = [key for keys in wanted for key in keys], known_of(graph)
         tasks = optimised(graph, names, collections[0], known)
         tasks = fused(tasks, known, [key for key in names if key in tasks], self.threads)
+        takes = largest_taken(tasks, known, there)
         for keys in wanted:
-            there = [key for key in keys if key not in tasks]
-            if len(there) < len(keys):  # else the whole array is there under its name
-                tasks.update([(key, self._spec.Alias(key, key)) for key in there])
+            left = [key for key in keys if key not in tasks]
+            if len(left) < len(keys):  # else the whole array is there under its name
+                tasks.update([(key, self._spec.Alias(key, key)) for key in left])
         numbers: dict[Any, int] = {}
         serial = f"p{uuid.uuid4().hex}"
         fresh: dict[Any, Any] = {}
@@ -79,19 +83,26 @@ class FreshNames:
             fresh[key]: self._spec.Alias(fresh[key], key) if _is_loop(node) else node.substitute(fresh, key=fresh[key])
             for key, node in tasks.items()
         }
-        futures = self.send(renamed, [[fresh[key] for key in keys if key in fresh] for keys in wanted])
+        made = [[fresh[key] for key in keys if key in fresh] for keys in wanted]
+        futures = self.send(renamed, made, {fresh[key]: there[one] for key, one in takes.items()})
         return [self._rebuilt(one, those) if those else one for one, those in zip(collections, futures)]
 
-    def send(self, tasks: dict[Any, Any], keys: list[list[Any]]) -> list[list[Any]]:
-        """Return the futures of some keys of a graph of tasks."""
+    def send(self, tasks: dict[Any, Any], keys: list[list[Any]], takes: Mapping[Any, Any]) -> list[list[Any]]:
+        """Return the futures of some keys of a graph of tasks, which ``takes`` says the largest chunk of, by key."""
         # with a name of its own it is not made one of all that it contains
         graph = tasks if self._expression is None else self._expression(tasks, _determ_token=uuid.uuid4().hex)
-        futures: list[list[Any]] = self._client.get(graph, keys, sync=False)
+        with self._places.preferring(takes if len(self._workers) > 1 else {}):
+            futures: list[list[Any]] = self._client.get(graph, keys, sync=False)
+        self._places.note([future for those in futures for future in those])
         return futures
 
-    def _without_what_is_there(self, graph: Any) -> Any:
-        """Return a graph with futures in the place of arrays that were persisted before."""
+    def _with_what_is_there(self, graph: Any) -> tuple[Any, dict[Any, Any]]:
+        """Return a graph with futures in the place of arrays that were persisted before, and all futures by key."""
         layers, needed = dict(graph.layers), dict(graph.dependencies)
+        futures = {
+            node.key: node for layer in layers.values() if layer.is_materialized() for node in layer.values()
+            if isinstance(node, self._future)
+        }  # fmt: skip
         for name in graph.layers:
             there = self._made.get(name)
             if there is None:
@@ -102,7 +113,8 @@ class FreshNames:
             keys = [(name, *key[1:]) for key in _flat(there)]
             refs = {key: self._spec.TaskRef(part.key) for key, part in zip(keys, parts)}
             layers[name], needed[name] = self._graphs.MaterializedLayer(refs), set()
-        return self._graphs.HighLevelGraph(layers, needed)
+            futures.update([(part.key, part) for part in parts])
+        return self._graphs.HighLevelGraph(layers, needed), futures
 
     def _rebuilt(self, array: Any, futures: Sequence[Any]) -> Any:
         parts = {future.key: future for future in futures}

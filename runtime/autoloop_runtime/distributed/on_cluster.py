@@ -66,10 +66,11 @@ class OnCluster:
         use = submission.use
         assert use is not None
         hold(use.given, self, submission)
-        tasks, keys = use.template.used([later.keys for later in use.given], use.scalars)
-        futures = self._names.send(tasks, keys)
-        for later, those, parts in zip(submission.laters, keys, futures):
-            later.become_parts(those, parts, array_of)
+        tasks, keys, takes = use.template.used([later.keys for later in use.given], use.scalars)
+        parts = {key: part for later in use.given for key, part in zip(later.keys, later.parts)} if takes else {}
+        futures = self._names.send(tasks, keys, {key: parts[one] for key, one in takes.items()})
+        for later, those, made in zip(submission.laters, keys, futures):
+            later.become_parts(those, made, array_of)
         return len(tasks)
 
     def _futures(self, later: Later) -> list[Any]:

@@ -188,7 +188,7 @@ class Locally:
 
     def _compute(self, submission: Submission, use: Use) -> int:
         hold(use.given, self, submission)
-        graph, keys = use.template.used([later.keys for later in use.given], use.scalars)
+        graph, keys, _ = use.template.used([later.keys for later in use.given], use.scalars)
         count, node = len(graph), self._spec.DataNode
         for later in use.given:
             graph.update([(key, node(key, part)) for key, part in zip(later.keys, later.parts)])

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from .chunk_places import largest_taken
 from .fresh_names import optimised
 from .fused_chunks import Source, fused, sources
 from .known_calls import chunk_keys, parameter_form, placeholder
@@ -36,19 +37,24 @@ class Template:
         Those of the numbers.
     made : list of list of key
         The chunks of each array that it gives.
+    takes : dict of key to key
+        By task: the largest chunk that it takes of what is given, if that is large.
     """
 
     def __init__(
-        self, graph: Any, given: list[list[Any]], scalars: list[Any], made: list[list[Any]]
-    ) -> None:  # fmt: skip
+        self, graph: Any, given: list[list[Any]], scalars: list[Any], made: list[list[Any]], takes: dict[Any, Any]
+    ) -> None:
         self.nodes = list(graph.items())
-        self.given, self.scalars, self.made = given, scalars, made
+        self.given, self.scalars, self.made, self.takes = given, scalars, made, takes
         #: what each task does, by which Dask groups tasks
         self._kinds = [(key if isinstance(key, str) else key[0]).split("-")[0] for key, _ in self.nodes]
         self._data: Any = importlib.import_module("dask._task_spec").DataNode
 
-    def used(self, given: Sequence[Sequence[Any]], scalars: Sequence[Any]) -> tuple[dict[Any, Any], list[list[Any]]]:
-        """Return the task graph for arrays and numbers, and the keys of the chunks that it gives.
+    def used(
+        self, given: Sequence[Sequence[Any]], scalars: Sequence[Any]
+    ) -> tuple[dict[Any, Any], list[list[Any]], dict[Any, Any]]:
+        """Return the task graph for arrays and numbers, the keys of the chunks that it gives, and by task the key of
+        the largest chunk that it is given.
 
         Keys are strings, not tuples: of tuples each first entry would be a group of tasks to the scheduler, and with
         each graph that comes in it looks at all groups there are, those of all iterations that it remembers.
@@ -62,7 +68,8 @@ class Template:
         for k, ((key, _), kind) in enumerate(zip(self.nodes, self._kinds)):
             keys[key] = f"{kind}-{serial}x{k}"
         tasks = {keys[key]: node.substitute(keys, key=keys[key]) for key, node in self.nodes}
-        return tasks, [[keys[key] for key in those] for those in self.made]
+        takes = {keys[key]: keys[one] for key, one in self.takes.items()}
+        return tasks, [[keys[key] for key in those] for those in self.made], takes
 
 
 class Use:
@@ -150,4 +157,5 @@ def _written(calls: Sequence[Call], given: Sequence[Later], targets: Sequence[La
         if form is not None:
             known.update(sources(form.chunks, form.dtype, those))
     tasks = fused(optimised(merged, wanted, arrays[0], known), known, wanted, threads)
-    return Template(tasks, places, scalars, keys)
+    takes = largest_taken(tasks, known, {key for those in places for key in those})
+    return Template(tasks, places, scalars, keys, takes)
