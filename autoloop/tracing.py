@@ -21,7 +21,7 @@ from autoloop_runtime.base.shapes import TensorShape
 from autoloop_runtime.base.stand_ins import ShownByRun, UnknownExtent, UnknownWhileTracing
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.asked_for_text import tell_of_arrays, tell_of_keys, tell_of_texts, tell_of_values
-from autoloop_runtime.ir.graph import Graph, current_graph, is_foreign
+from autoloop_runtime.ir.graph import Graph, current_graph, is_foreign, theirs_here
 from autoloop_runtime.ir.op import function
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tensor_spec import TensorSpec
@@ -136,7 +136,9 @@ def tell_doubtful(values: Any, leaves: Sequence[Any]) -> None:
     Where they may be parts of these that no run names, plain Python runs the function, unless there is a tensor among
     the *leaves* of the call: of tensors it would make other results.
     """
-    results = nest.flatten(values)
+    results: Sequence[Any] = nest.flatten(values)
+    if (theirs := theirs_here()) is not None:
+        results = theirs.untold(results)
     if any(_is_doubtful(one) for one in results):
         with undivided():  # which few functions need
             from .operators.staging.told_arrays import is_untold, tell_if_doubtful

@@ -100,6 +100,27 @@ class Theirs(ForbiddenForms):
         is_turned = any(isinstance(one, slice) and one.step not in (None, 1) for one in entries)
         return is_turned or (array.shape.as_tuple(), array.dtype) != (part.shape.as_tuple(), part.dtype)
 
+    def untold(self, results: Sequence[Any]) -> Sequence[Any]:
+        """Return the results of which a run does not tell which arrays they are.
+
+        Of one in another shape than those that it may be a part of the library's function, which each run calls, tells
+        whether it shares their memory. Two such could be one in the graph, and two copies in plain Python.
+        """
+        told = [one for one in results if self._is_told_by_run(one)]
+        if len(told) > 1 and not self._are_fixed:
+            return results
+        return [one for one in results if not any(one is other for other in told)]
+
+    def _is_told_by_run(self, array: Any) -> bool:
+        if not self.surely_holds(array) or array.storage.choice is not None:
+            return False
+        origins = array.storage.origins()
+        if not self._are_fixed and any(one not in self.reshaped and len(one.origins()) > 1 for one in origins):
+            return False  # ``ravel`` copies what ``reshape`` does not
+        shapes = [array.shape, *[one.tensor.shape for one in origins if one is not array.storage]]
+        mine, *others = [one.as_tuple() if one.is_fully_defined() else None for one in shapes]
+        return bool(others) and None not in (mine, *others) and mine not in others
+
     def are_views(self, array: Any) -> bool:
         """Return whether an element of an array is a view of it."""
         return not self._are_fixed and self.holds(array) is not False

@@ -1,0 +1,128 @@
+"""Arrays of other libraries that come back in another shape: staged, and an argument's memory if plain Python's are."""
+
+from __future__ import annotations
+
+import warnings
+
+import autoloop as al
+import numpy as np
+import pytest
+from each_case import each
+
+pytest.importorskip("array_api_compat")
+V = np.arange(8.0).reshape(4, 2)
+
+
+def reshaped(x):
+    return x.reshape(8)
+
+
+def ravelled(x):
+    return x.ravel()
+
+
+def turned(x):
+    return x.T.reshape(8)
+
+
+def a_part(x):
+    return x.reshape(8)[2:]
+
+
+def in_steps(x):
+    return x.reshape(-1)[None].reshape(2, 2, 2)[0]
+
+
+def two(x):
+    return x.reshape(8)[2:], x.ravel()
+
+
+def of_a_loop(x):
+    i = 0
+    while i < 3:
+        x = x + 1.0
+        i += 1
+    return x.reshape(8), x.reshape(2, 4)
+
+
+def ravelled_and_reshaped(x):
+    return x.ravel().reshape(2, 4)
+
+
+def written_to(x):
+    y = x.reshape(8)
+    y += 1.0
+    return y
+
+
+def chosen(x):
+    y = x.reshape(8)
+    if x.sum() > 3:
+        y = y * 2
+    return y
+
+
+def several(result):
+    return result if isinstance(result, tuple) else (result,)
+
+
+def held(*arrays):
+    return [np.asarray(one).tolist() for one in arrays]
+
+
+@each([reshaped, ravelled, turned, a_part, in_steps, two, of_a_loop])
+def test_lazy_ones_are_staged(f):
+    da = pytest.importorskip("dask.array")
+    x = da.from_array(V, chunks=2)
+    try:
+        want = several(f(x))
+    except NotImplementedError as limit:
+        assert "reshape" in str(limit)
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = several(al.function(f)(x))
+    assert [type(one) for one in got] == [type(one) for one in want]
+    assert held(*got) == held(*want)
+
+
+def test_those_of_the_standard_are_staged():
+    xs = pytest.importorskip("array_api_strict")
+
+    def f(x):
+        xp = x.__array_namespace__()
+        y = xp.reshape(x, (8,))
+        return y, xp.reshape(y * 2, (2, 4))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = al.function(f)(xs.asarray(V))
+    assert held(*got) == held(*f(xs.asarray(V)))
+
+
+@each([reshaped, ravelled, turned, a_part, in_steps, two, of_a_loop, ravelled_and_reshaped, written_to, chosen])
+def test_they_share_memory_as_in_plain_python(f):
+    torch = pytest.importorskip("torch")
+    wide = np.arange(16.0).reshape(4, 4)
+    made = [lambda: torch.tensor(V), lambda: torch.tensor(V.T.copy()).T, lambda: torch.tensor(wide)[:, ::2]]
+    decorated = al.function(f)
+    for make in made:
+        found = []
+        for function in (f, decorated):
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", ".* runs as plain Python")
+                result = several(function(x := make()))
+            before = held(x, *result)
+            for one in result:
+                one += 100
+            found.append((before, held(x, *result)))
+        assert found[0] == found[1]
+
+
+@each([reshaped, turned, a_part, in_steps, of_a_loop])
+def test_tensors_are_staged(f):
+    torch = pytest.importorskip("torch")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = several(al.function(f)(torch.tensor(V)))
+    assert held(*got) == held(*several(f(torch.tensor(V))))
