@@ -112,6 +112,31 @@ def test_gradients_on_two_processes(gradient_memory, kill, monkeypatch):
         np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("turns", [12, 14])
+@pytest.mark.parametrize("memory", ["checkpoint", 3])
+def test_checkpoints_of_a_gradient_outlive_a_worker_between_its_two_ways(memory, turns, which, monkeypatch):
+    """What a checkpoint was made of is forgotten on the way forward, and the way back has no anchor yet."""
+    both = al.value_and_grad(al.function(steps, gradient_memory=memory))
+    x, n = np.linspace(0.1, 1.0, 12), np.int64(turns)
+    expected = both(x, n)
+    real, ends = api.loop_recovery.RecoveredLoop.close, []
+
+    def dies(self):
+        real(self)
+        if not ends:
+            workers = client.run(os.getpid)
+            os.kill(workers[sorted(workers)[which]], signal.SIGKILL)
+        ends.append(self)
+
+    monkeypatch.setattr(api.loop_recovery.RecoveredLoop, "close", dies)
+    with two_processes() as cluster, distributed.Client(cluster) as client:
+        found = list(map(np.asarray, both(da.from_array(x, chunks=4), n)))
+    assert len(ends) > 1
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
 @al.function
 def smooth(x, n):
     i = 0

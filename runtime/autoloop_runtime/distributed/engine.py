@@ -203,7 +203,8 @@ class _Driver:
         """Note that a kernel is to be called; returns what it will give."""
         call = Call(kernel, tuple(args), known, it, step, self._calls)
         self._calls += 1
-        return [Later(None, form, call, k) for k, form in enumerate(known.forms)]
+        places = enumerate(zip(known.forms, known.handed_on))
+        return [Later(None, form, call, k) if place is None else args[place] for k, (form, place) in places]
 
     def _give(self, it: Iteration, step: Step, out: Any) -> None:
         """Let go of what a step was given, and hand on what it gives."""
@@ -251,7 +252,9 @@ class _Driver:
         calls = calls_of(targets)
         laters = list(dict.fromkeys([*targets, *_needed_again(targets, calls, waiting)]))
         origins = {v: (v.call, v.number) for v in laters if v.call is not None}
-        use = None if self._templates is None else self._templates.of(laters, self._sender.threads)
+        use = None  # of nothing: a condition that was computed before, as a way back of a gradient asks for again
+        if self._templates is not None and laters:
+            use = self._templates.of(laters, self._sender.threads)
         submission = Submission(laters, self._asked, self._windows.send(), calls, origins, use)
         self._asked = []
         self._flying.append(submission)

@@ -30,12 +30,18 @@ class Known:
         By output.
     parameters : tuple of int
         Inputs that are NumPy's scalars of which the form does not depend: tasks are given them.
+    handed_on : tuple of int or None
+        By output, the input that it is, as of a check or a cut that is there already: no task makes it.
     """
 
-    __slots__ = ("forms", "kept", "parameters")
+    __slots__ = ("forms", "handed_on", "kept", "parameters")
 
-    def __init__(self, forms: tuple[Form, ...], parameters: tuple[int, ...], kept: tuple[Any, ...]) -> None:
+    def __init__(
+        self, forms: tuple[Form, ...], parameters: tuple[int, ...], kept: tuple[Any, ...],
+        handed_on: tuple[int | None, ...] | None = None,
+    ) -> None:  # fmt: skip
         self.forms, self.parameters = forms, parameters
+        self.handed_on = (None,) * len(forms) if handed_on is None else handed_on
         self.kept = kept  # what is known by its identity must not go
 
 
@@ -112,21 +118,28 @@ class KnownCalls:
         """Call a kernel with arrays of the same forms that nobody computes."""
         parameters = tuple([k for k, v in enumerate(args) if varies and isinstance(v, np.generic)])
         given = [placeholder(v.form, f"given-{k}") if type(v) is Later else v for k, v in enumerate(args)]
-        forms = self._made(step, kernel, given)
-        if forms is None or not parameters:
-            return None if forms is None else Known(forms, (), kept)
+        made = self._made(step, kernel, given)
+        if made is None or not parameters:
+            return None if made is None else Known(made[0], (), kept, made[1])
         for k in parameters:
             given[k] = placeholder(parameter_form(args[k]), f"given-{k}")
         # where the form depends on what it is a parameter, or on its being a number, it is none
-        return Known(forms, parameters, kept) if self._made(step, kernel, given) == forms else None
+        return Known(made[0], parameters, kept, made[1]) if self._made(step, kernel, given) == made else None
 
-    def _made(self, step: Step, kernel: Callable[..., Any], given: Sequence[Any]) -> tuple[Form, ...] | None:
+    def _made(
+        self, step: Step, kernel: Callable[..., Any], given: Sequence[Any]
+    ) -> tuple[tuple[Form, ...], tuple[int | None, ...]] | None:
+        """Return the forms of what a kernel gives, and by output the input that it is."""
         try:
             made = kernel(*given)
         except Exception:  # it is called with what is there, and says so
             return None
-        forms = [self.form_of(value) for value in ((made,) if step.outs is None else made)]
-        return None if None in forms else tuple(forms)  # type: ignore[arg-type]
+        outs = (made,) if step.outs is None else tuple(made)
+        forms = [self.form_of(value) for value in outs]
+        if None in forms:
+            return None
+        places = {(v.name, self.form_of(v)): k for k, v in enumerate(given) if type(v) is self._array}
+        return tuple(forms), tuple([places.get((one.name, form)) for one, form in zip(outs, forms)])  # type: ignore[arg-type]
 
 
 def _rechunked(x: Any, chunks: Any) -> Any:

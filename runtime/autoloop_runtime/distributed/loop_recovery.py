@@ -55,7 +55,7 @@ class RecoveredLoop:
         self._array = dask_array().Array
         self._future: Any = importlib.import_module("distributed").Future
         self._names = FreshNames(client)
-        self._entry = done, list(values)
+        self._entry = done, [copied(value) for value in values]
         #: what stands where there is an array of Dask's in the last anchor, and how many iterations were done then
         self._held: tuple[int, list[Any]] | None = None
         self.size, self._losses, self._mark = FIRST, 0, perf_counter()
@@ -90,11 +90,18 @@ class RecoveredLoop:
         return self._filled(values, made)
 
     def given(self, values: Sequence[Any]) -> list[Any]:
-        """Return the values that the loop ends with; of one that was anchored they outlive a worker, as anchors do."""
+        """Return the values that the loop ends with; of one that was anchored they outlive a worker, as anchors do.
+
+        So do the checkpoints among them: the way back of a gradient begins without an anchor of its own.
+        """
+        slots = [(store, k) for store, k in _slots(values) if isinstance(store.values[k], self._array)]
         arrays = [value for value in values if isinstance(value, self._array)]
-        if self._held is None or not arrays:
+        if self._held is None or not (arrays or slots):
             return list(values)  # Dask goes back to what they were computed from
-        return self._filled(values, self._anchors.given(arrays))
+        made = self._anchors.given([*arrays, *[store.values[k] for store, k in slots]])
+        for (store, k), one in zip(slots, made[len(arrays) :]):
+            store.values[k] = one
+        return self._filled(values, made[: len(arrays)])
 
     def after(self, error: BaseException) -> tuple[int, list[Any]] | None:
         """Return what to go on from after an error: iterations that were done, and the values then.
@@ -126,7 +133,7 @@ class RecoveredLoop:
             except LostError:
                 self._anchors.close()
                 self._held = None
-        return self._entry[0], list(self._entry[1])
+        return self._entry[0], [copied(value) for value in self._entry[1]]
 
     def held(self, values: Sequence[Any]) -> list[Any]:
         """Return values, what is lazy of them computed once for all iterations to come, and held on the cluster."""
@@ -145,8 +152,7 @@ class RecoveredLoop:
 
     def _keep(self, values: Sequence[Any]) -> None:
         """Anchor what checkpoints for a gradient hold: each goes back to all iterations before it."""
-        slots = [(store, k) for store in values if holds_arrays(store) for k in range(len(store.values))]
-        slots = [(store, k) for store, k in slots if isinstance(store.values[k], self._array)]
+        slots = [(store, k) for store, k in _slots(values) if isinstance(store.values[k], self._array)]
         old = [store.values[k] for store, k in slots if self._anchors.is_kept(store.values[k])]
         new = [(store, k) for store, k in slots if not self._anchors.is_kept(store.values[k])]
         for (store, k), made in zip(new, self._anchors.kept([store.values[k] for store, k in new], old)):
@@ -172,6 +178,11 @@ class RecoveredLoop:
     def _filled(self, values: Sequence[Any], made: Sequence[Any]) -> list[Any]:
         left = iter(made)
         return [next(left) if value is None or isinstance(value, self._array) else value for value in values]
+
+
+def _slots(values: Sequence[Any]) -> list[tuple[Any, int]]:
+    """Return the stores of checkpoints among values, and the place of each checkpoint in them."""
+    return [(store, k) for store in values if holds_arrays(store) for k in range(len(store.values))]
 
 
 def holds_arrays(value: Any) -> bool:
