@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from api import COND, OPAQUE, SCALAR, WHILE, Graph, Op, Tensor, TensorShape, Traits, dtypes
+from api import COND, OPAQUE, SCALAR, WHILE, Executable, Graph, Lowered, Op, Tensor, TensorShape, Traits, dtypes
 
 
 def same(x: Tensor, *_: Tensor, **__: Any) -> Any:
@@ -134,3 +134,10 @@ def called_parts(run):
     """What loops that are run as one call in place of several kernels."""
     loops = [node.value._run for node in run.plan.nodes if node.kind.name == "WHOLE" and node.value._run is not None]
     return [one for loop in loops for name, one in loop.__globals__.items() if name[0] == "p" and name[1:].isdigit()]
+
+
+def node_by_node(lowered: Lowered) -> Executable:
+    """What runs a graph with a step for each kernel."""
+    made = Executable(lowered)
+    made._ways.plan = made._ways.node_by_node()
+    return made

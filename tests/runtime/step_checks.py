@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
+import flow
 import numpy as np
 from api import ALWAYS, MISSING, Executable, Kind, step_codes, step_forms, unpacked
 
@@ -104,9 +105,7 @@ class Checked:
 
 def checked(lowered, node_by_node=False):
     """An executable of which each step is compared that can be machine code, and those by their nodes."""
-    made = Executable(lowered)
-    if node_by_node:
-        made._ways.plan = made._ways.node_by_node()
+    made = flow.node_by_node(lowered) if node_by_node else Executable(lowered)
     forms = {one.place: one for one in step_forms(lowered, lowered, made.plan.nodes)}
     kinds = {}
     for form in forms.values():

@@ -24,7 +24,7 @@ from api import (
     workers,
 )
 from examples import examples
-from flow import ADD, call, const, counted, heavy, probe, scalar
+from flow import ADD, call, const, counted, heavy, node_by_node, probe, scalar
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_programs import LOG, NOTE_THROUGH, Program, interpret
@@ -205,7 +205,7 @@ def outcome(run, values):
 def test_random_programs_do_what_they_do_node_by_node(choices, first, effects):
     program = Checked(choices, effects=effects, size=12)
     lowered = lower(program.graph, program.graph.outputs, program.graph.inputs)
-    alone = lambda values: Executable(lowered).run(values, timeout=600, threads=1)
+    alone = lambda values: node_by_node(lowered).run(values, threads=1)
     want, log = outcome(alone, program.values)
     before, batch_step.FIRST = batch_step.FIRST, first
     try:
@@ -241,7 +241,7 @@ def test_a_loop_that_gives_nothing_in_a_branch_not_taken_is_given_nothing(n, fir
 
     lowered = lowered_of(lambda n: al.cond(n + n > 3, lambda: n + n, lambda: endless(n + n)), "int32")
     for threads in (1, 2):
-        assert Executable(lowered).run([np.int32(n)], threads=threads, timeout=600) == [2 * n]
+        assert node_by_node(lowered).run([np.int32(n)], threads=threads) == [2 * n]
         assert Executable(lowered).run([np.int32(n)], threads=threads) == [2 * n]
 
 
@@ -381,7 +381,7 @@ def in_a_loop(n):
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_batches_of_which_a_part_cannot_run_do_what_stands_before_a_failure(program, threads, n, first):
     lowered = lowered_of(program, "int32")
-    want, log = outcome(lambda values: Executable(lowered).run(values, timeout=60, threads=1), [np.int32(n)])
+    want, log = outcome(lambda values: node_by_node(lowered).run(values, threads=1), [np.int32(n)])
     found, seen = outcome(lambda values: Executable(lowered).run(values, threads=threads), [np.int32(n)])
     assert (repr(found), repr(seen)) == (repr(want), repr(log))
 

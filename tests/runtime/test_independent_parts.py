@@ -7,6 +7,7 @@ import random
 import pytest
 from api import Executable, batches, independent_parts, lower
 from examples import examples
+from flow import node_by_node
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_programs import Program
@@ -136,7 +137,7 @@ def test_what_is_torn_gives_what_it_gave(seed, monkeypatch):
     note = lambda *given: torn.append(independent_parts(*given)) or torn[-1]
     program = Program(random.Random(seed), effects=False, size=14)
     lowered = lower(program.graph, program.graph.outputs, program.graph.inputs)
-    want = outcome(lambda values: Executable(lowered).run(values, threads=1, timeout=600), program.values)
+    want = outcome(lambda values: node_by_node(lowered).run(values, threads=1), program.values)
     monkeypatch.setattr(batches, "LONG", 150.0)
     monkeypatch.setattr(batches, "independent_parts", note)
     executable = Executable(lowered)

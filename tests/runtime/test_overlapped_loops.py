@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 
 import autoloop as al
+import autoloop.compat.v1 as tf
 import numpy as np
 import pytest
-from api import config, core_runs
+from api import config, core_runs, core_workers
 from executors import needs_native
 from test_machine_kernels import at_once as at_once
 
@@ -217,3 +219,36 @@ def test_an_interrupt_ends_them_and_the_next_call_works(runs):
     timer.join()
     for x, y in zip(flat(f(A, B, al.constant(7))), wanted, strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+
+
+def test_the_end_of_its_time_ends_them_and_the_next_run_works(runs):
+    with tf.Graph().as_default() as graph:
+        n = tf.placeholder(tf.int32, ())
+        made = chains(tf.constant(A), tf.constant(B), n)
+    session = tf.Session(graph=graph)
+    for _ in range(5):
+        wanted = session.run(made, {n: 7})
+    runs.clear()
+    for x, y in zip(session.run(made, {n: 7}, timeout=60.0), wanted, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+    assert runs and None not in runs
+    late = []
+    while not late or (min(late) > 0.01 and len(late) < 20):  # a busy machine lets threads wait
+        begin = time.monotonic()
+        with pytest.raises(TimeoutError, match=r"longer than 0\.03 s:\n  'while' is in iteration \d+ \["):
+            session.run(made, {n: 10**9}, timeout=0.03)
+        late.append(time.monotonic() - begin - 0.03)
+    assert min(late) < 0.01 and None in runs
+    for x, y in zip(session.run(made, {n: 7}, timeout=60.0), wanted, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("why", [core_workers.TIME, core_workers.CALLS, core_workers.IDLE])
+def test_whatever_a_worker_comes_back_for_it_asks_whether_the_run_is_to_end(why):
+    """One that comes back to wait, or to call others, may never use up its time."""
+    run, asked = object.__new__(core_runs.CoreRun), []
+    run._m, run._unwanted = np.zeros(64, np.int64), []
+    run._core = lambda w, what: asked.append(what)
+    assert run._heed(0, why) == why and not asked
+    run._unwanted.append(True)
+    assert run._heed(0, why) == why and asked == [core_workers.STOP]

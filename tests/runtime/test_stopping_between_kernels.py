@@ -5,12 +5,14 @@ from __future__ import annotations
 import signal
 import time
 
+import autoloop as al
 import autoloop.compat.v1 as tf
 import numpy as np
 import pytest
-from api import SCALAR, Executable, Graph, SeededExecutor, Watch, lower
+from api import SCALAR, Executable, Graph, Kind, SeededExecutor, Watch, lower
 from each_case import each
-from flow import branch, loop
+from flow import branch, call, loop, priced, probe
+from test_batches import lowered_of as loops_of
 from test_interleavings import PROGRAMS, N, X, lowered_of
 
 
@@ -43,15 +45,47 @@ def test_a_loop_that_only_hands_its_condition_on_stops_when_the_time_is_over(con
 
 
 @each([(program, threads) for program in PROGRAMS for threads in (1, 2)])
-def test_the_time_is_asked_after_each_kernel(program, threads):
+def test_the_time_is_asked_after_each_step(program, threads):
     lowered = lowered_of(program, 3)
-    by_hand = SeededExecutor(lowered)
+    by_hand = SeededExecutor(lowered, whole=True)
     by_hand.run([N, X])
     asked, expired = [], Watch.expired
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Watch, "expired", lambda self: bool(asked.append(0)) or expired(self))
         Executable(lowered).run([N, X], threads=threads, timeout=60.0)
-    assert len(asked) == len(by_hand.order)
+    assert len(asked) >= len(by_hand.order)
+
+
+def test_a_loop_that_is_one_step_is_asked_in_each_iteration():
+    body = lambda i, s: (i + 1, s * 3 % 11)
+    looped = lambda n: al.while_loop(lambda i, _: i < n, body, (al.constant(0), al.constant(1)))
+    lowered = loops_of(looped, "int32")
+    executable = Executable(lowered)
+    assert [node.kind for node in executable.plan.nodes].count(Kind.WHOLE) == 1
+    asked, expired = [], Watch.expired
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Watch, "expired", lambda self: bool(asked.append(0)) or expired(self))
+        for threads in (1, 2):
+            want = executable.run([np.int32(60)], threads=threads)
+            asked.clear()
+            for _ in range(2):
+                assert executable.run([np.int32(60)], threads=threads, timeout=60.0) == want
+            assert len(asked) >= 60
+    for threads in (1, 2):
+        with pytest.raises(TimeoutError, match=r"longer than 0.02 s:\n  'while' is in iteration \d+ \[AL603\]"):
+            executable.run([np.int32(2**31 - 1)], threads=threads, timeout=0.02)
+
+
+def test_a_loop_whose_iterations_take_long_is_asked_after_each_kernel():
+    """What looks like milliseconds."""
+    seen, asked, expired = [], [], Watch.expired
+    slow = probe(lambda x: seen.append(x) or x + 1, traits=priced(1e7))
+    body = lambda i: call(slow, call(slow, i))
+    executable = Executable(loops_of(lambda n: al.while_loop(lambda i: i < n, body, [al.constant(0)]), "int32"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Watch, "expired", lambda self: bool(asked.append(0)) or expired(self))
+        executable.run([np.int32(8)], timeout=60.0)
+    assert len(asked) >= len(seen) == 8
 
 
 def endless(kind):

@@ -24,7 +24,7 @@ from api import (
     set_outputs,
     with_whole_loops,
 )
-from flow import call, heavy, probe
+from flow import call, heavy, node_by_node, probe
 from random_programs import Program, assert_same, outcome
 
 SLOW = heavy(lambda x: x + 1, "slow")
@@ -178,7 +178,7 @@ def test_the_first_failure_in_program_order_is_told(threads):
 def test_who_watches_sees_every_kernel(tmp_path):
     lowered = lowered_of(with_branch, "int32")
     executable = Executable(lowered)
-    assert executable.run([np.int32(4)], timeout=60) == executable.run([np.int32(4)])
+    assert node_by_node(lowered).run([np.int32(4)]) == executable.run([np.int32(4)])
     with profiler.trace(str(tmp_path / "trace.json")):
         executable.run([np.int32(4)])
     assert (tmp_path / "trace.json").read_text().count("less") >= 5
@@ -276,8 +276,8 @@ def is_one(build):
     lowered = lowered_of(build, np.float64)
     executable = Executable(lowered)
     whole = [node for node in executable.plan.nodes if node.kind is Kind.WHOLE]
-    watched = executable.run([np.float64(2)], timeout=60.0)  # node by node
-    assert executable.run([np.float64(2)]) == executable.run([np.float64(2)], threads=2) == watched
+    each = node_by_node(lowered).run([np.float64(2)])
+    assert executable.run([np.float64(2)]) == executable.run([np.float64(2)], threads=2) == each
     return bool(whole)
 
 

@@ -19,7 +19,7 @@ from ..ir.run_state import RunState
 from . import token_core as tc
 from .execution_plan import MISSING, Step, ops_of
 from .flat_graph import Kind
-from .loop_code import Arguments
+from .kernels import Arguments
 from .sole_holders import in_place
 from .token_forms import TokenForm, window
 
@@ -191,5 +191,5 @@ def arguments(args: list[Any], threads: int, unwanted: Any) -> Arguments:
     """Return the arguments of a loop in a run; ``unwanted``: whether that is."""
     made = Arguments(args, threads)
     if unwanted != ():
-        made.unwanted = Ending(unwanted)  # type: ignore[assignment]
+        made.unwanted = Ending(unwanted)
     return made

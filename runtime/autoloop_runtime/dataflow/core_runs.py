@@ -28,7 +28,7 @@ from . import core_workers as cw
 from . import token_core as tc
 from .core_calls import CalledStep, Values, arguments, call
 from .core_tables import Enter, LoopTables, address_of, aligned
-from .loop_code import Arguments, Unwanted
+from .kernels import Arguments, Unwanted
 
 _RUN = Kind("CoreRun.wake", "a run that was going on when a child was forked is given up there")
 #: seconds that a worker stays in a run while others call for workers
@@ -110,6 +110,11 @@ class CoreRun:
         self.is_left = self.is_left and not (over or failed)
         return None if self._unwanted or failed or not over else self._results()
 
+    @property
+    def iteration(self) -> int:
+        """The oldest iteration that is not over."""
+        return int(self._m[tc.OLDEST])
+
     def _core(self, w: int, what: int, number: int = 0, address: int = 0) -> int:
         return self._enter(self._address, w, what, number, address)
 
@@ -181,7 +186,7 @@ class CoreRun:
             self._add(w, size_class, self.tables.sizes[size_class][1])
         elif why == cw.KERNELS:
             self._call_kernels(w)
-        elif why == cw.TIME and self._unwanted:
+        if self._unwanted:  # asked each time: who comes back for other reasons before may never use up its time
             self._core(w, cw.STOP)
         return why & ~cw.WOKEN
 

@@ -20,7 +20,7 @@ from ..ir.run_state import EAGER, RunState
 from .execution_plan import MISSING, Plan
 from .flat_graph import Lowered
 from .frames import Item, State
-from .kernels import Watch, call
+from .kernels import TimeIsOver, Watch, call
 from .sole_holders import donate, returned
 from .whole_loops import light_kernels, middling_kernels, with_joined_steps
 
@@ -39,6 +39,8 @@ _KIND = Kind(
 LONG = 0.1
 #: where a loop goes forward and one back there are more frames than this
 BACK = 2
+#: nanoseconds after which a run ends when its time is over, at most
+LATE = 2e6
 _HIDDEN: AbstractContextManager[None] = nullcontext()
 
 
@@ -61,14 +63,29 @@ class Ways:
         self.moved = moved or plan
         #: made by the first that wants it, without a lock: two threads make the same
         self._each: Plan | None = None
+        #: whether loops that are one step ask often enough whether the time is over; likewise
+        self._often: bool | None = None
 
     def node_by_node(self) -> Plan:
-        """Return the plan in which each kernel is a step: for runs that are watched, or whose memory is counted."""
+        """Return the plan in which each kernel is a step: for runs that are traced, or whose memory is counted."""
         if self.plan.nodes is self.lowered.nodes:
             return self.plan
         if self._each is None:
             self._each = Plan(self.lowered, self._owned)
         return self._each
+
+    def may_join(self, watch: Watch | None) -> bool:
+        """Return whether several kernels may be a step of a run: if it is not traced, and asks often enough whether its
+        time is over, which loops that are one step do once in an iteration."""
+        if watch is None or watch.recorder is not None:
+            return watch is None
+        if self._often is None:
+            with undivided():
+                from .loops_alone import nanoseconds_of_iterations
+
+            took = nanoseconds_of_iterations(self.lowered, self.plan.nodes)
+            self._often = max(took, default=0.0) < LATE
+        return self._often
 
 
 class Executable:
@@ -179,7 +196,7 @@ class Executable:
         count = _count(ways.plan, threads, len(feed_values))
         watch, budget = _watch(ways, timeout, count), _budget(memory)
         is_silent, before, limit, begin = not asked(), setting(), DEADLINE.get(), perf_counter()
-        tokens = State(self._plan_of(ways, is_silent, watch is None and budget is None))
+        tokens = State(self._plan_of(ways, is_silent, budget is None and ways.may_join(watch)))
         try:
             DEADLINE.set(limit if watch is None else watch.deadline)
             if is_silent:
@@ -187,7 +204,7 @@ class Executable:
             run = run_alone if count == 1 or not ways.plan.parallel else _shared(count)
             # a kernel computes: a user's function called by one must not add to the graph being built around us
             with _HIDDEN if current_graph() is None else eager(), _shown(tokens) if boards else _HIDDEN:
-                run(tokens, donate(feed_values, self.donated), state, watch, budget)
+                _in_time(run, tokens, donate(feed_values, self.donated), state, watch, budget)
             results = results_of(tokens)
             if is_silent:
                 self._note(perf_counter() - begin)
@@ -347,6 +364,18 @@ def _go_on(
         del out
         if watch is not None:
             watch.look(tokens, len(light) + len(heavy))
+
+
+def _in_time(
+    run: Callable[..., None], tokens: State, feeds: list[Any], state: RunState, watch: Watch | None,
+    budget: Budget | None,
+) -> None:  # fmt: skip
+    """Run, and tell of a loop that has found that the time is over."""
+    try:
+        run(tokens, feeds, state, watch, budget)
+    except TimeIsOver as over:
+        assert watch is not None
+        raise watch.timed_out(tokens, over) from None
 
 
 def _by_itself(plan: Plan, feeds: list[Any], state: RunState, watch: Watch) -> list[Any]:

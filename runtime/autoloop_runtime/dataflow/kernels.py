@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from ..base import profiler
@@ -71,9 +71,52 @@ class Watch:
         """Return whether the time is over."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
-    def timed_out(self, tokens: State) -> TimeoutError:
-        """Return the error that stops the run."""
-        return TimeoutError(f"the run took longer than {self.timeout} s:\n{tokens.describe_waiting()} [AL603]")
+    def unwanted(self) -> Any:
+        """Return what tells a loop that nobody waits for it any more, by being true; others may add to it."""
+        return [] if self.deadline is None else Until(self)
+
+    def timed_out(self, tokens: State, over: TimeIsOver | None = None) -> Exception:
+        """Return the error that stops the run; ``over``: a loop that has told so."""
+        where = tokens.describe_waiting() if over is None else f"  {over.where}"
+        return TimeoutError(f"the run took longer than {self.timeout} s:\n{where} [AL603]")
+
+
+class Unwanted(Exception):
+    """Raised by a loop that nobody waits for any more."""
+
+
+class Arguments(list[Any]):
+    """The arguments of a loop that is one step; it ends when ``unwanted`` is true, and may have so many ``threads``.
+
+    ``watch``: that of the run.
+    """
+
+    __slots__ = ("threads", "unwanted")
+
+    def __init__(self, values: Iterable[Any], threads: int = 1, watch: Watch | None = None) -> None:
+        super().__init__(values)
+        self.unwanted: Any = [] if watch is None else watch.unwanted()
+        self.threads = threads
+
+
+class Until(list[bool]):
+    """Is true when there is anything in it, and when the time is over."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self._watch = watch
+
+    def __bool__(self) -> bool:
+        return len(self) > 0 or self._watch.expired()
+
+
+class TimeIsOver(BaseException):
+    """Raised where a loop that is one step has found that the time of its run is over; nobody outside sees it."""
+
+    def __init__(self, step: Step, iteration: int | None) -> None:
+        source = step.flat.source
+        where = "was running" if iteration is None else f"is in iteration {iteration}"
+        self.where = f"{step.flat.name if source is None else source.name!r} {where}"
 
 
 def _seconds(timeout: Any) -> float:
@@ -98,12 +141,8 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: A
         it.values[step.first : step.last] = step.blank
         return kernel(args)  # it is emptied
     if kind is Kind.WHOLE:
-        if run is not None:
-            return run.loops.call((it, step), state, run)
-        it.values[step.first : step.last] = step.blank
-        args = [args]  # it is emptied
-        kernel = functools.partial(kernel, state)
-    elif step.offered or step.takes:
+        return _whole(it, step, state, watch, run)
+    if step.offered or step.takes:
         it.values[step.first : step.last] = [None] * len(args)
         kernel, args = in_place(kernel, step.over, step.offered, step.takes, args)
     seen = None if watch is None else watch.seen
@@ -119,6 +158,21 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: A
         seen.recorder.record(flat.name, name, start, loops_around(it), seen.run, flat, held)
     seen.made(step, made)
     return made
+
+
+def _whole(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: Any) -> Any:
+    """Run a loop that is one step."""
+    try:
+        if run is not None:
+            return run.loops.call((it, step), state, run)
+        args = Arguments(it.values[step.first : step.last], 1, watch)  # it is emptied
+        it.values[step.first : step.last] = step.blank
+        assert step.call is not None
+        return step.call(state, args)
+    except Unwanted as error:
+        if watch is not None and watch.deadline is not None and watch.expired():
+            raise TimeIsOver(step, step.flat.value.reached(error)) from None
+        raise
 
 
 def place_of(error: BaseException, flat: FlatNode) -> tuple[FlatNode, list[tuple[Node, int]]] | None:

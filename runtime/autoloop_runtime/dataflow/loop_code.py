@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from types import CodeType, MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from ..ir.run_state import RunState
 from .flat_graph import FlatNode, Kind, Lowered, Port
 from .gradient_products import product_by_weights
 from .item_code import ItemCode, Lines, as_scalar
+from .kernels import Unwanted
 from .loop_items import Loop, LoopTree, Part, used_inside
 
 if TYPE_CHECKING:
@@ -24,21 +25,6 @@ if TYPE_CHECKING:
 #: nanoseconds after which machine code comes back, and an operation in it takes, roughly
 CHUNK, OPERATION = 50_000, 2
 RunLoop = Callable[[list[Any], int, RunState, "Turning | None"], tuple[Any, ...]]
-
-
-class Unwanted(Exception):
-    """Raised by a loop that nobody waits for any more."""
-
-
-class Arguments(list[Any]):
-    """The arguments of a loop; it ends when there is anything in ``unwanted``, and may have so many ``threads``."""
-
-    __slots__ = ("threads", "unwanted")
-
-    def __init__(self, values: Iterable[Any], threads: int = 1) -> None:
-        super().__init__(values)
-        self.unwanted: list[bool] = []
-        self.threads = threads
 
 
 class LoopCode(ItemCode):

@@ -5,11 +5,11 @@ Its nodes keep their places, which tell what stands first in the program.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..base.dataclass import replace
 from .dependence import is_loop_merge
-from .flat_graph import GONE, FlatNode, Kind, Lowered, Port
+from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, nanoseconds
 
 
 def enters(members: Sequence[FlatNode]) -> list[list[FlatNode]]:
@@ -39,3 +39,15 @@ def alone(lowered: Lowered, members: Sequence[FlatNode]) -> Lowered:
             nodes[node.index] = replace(node, inputs=((place, 0),))
     exits = [(node.index, 0) for node in members if node.kind is Kind.EXIT]
     return replace(lowered, nodes=tuple(nodes), feeds=tuple(feeds), fetches=tuple(exits))
+
+
+def nanoseconds_of_iterations(lowered: Lowered, steps: Sequence[FlatNode]) -> Iterator[float]:
+    """Yield how long an iteration takes, roughly, of each loop that is one of ``steps`` and runs on one thread;
+    ``lowered``: the graph with a node for each kernel."""
+    for step in steps:
+        if step.kind is Kind.WHOLE and not step.value.overlaps:
+            inside = {step.value.frame}
+            for info in lowered.frames:  # parents come before children
+                if info.parent in inside:
+                    inside.add(info.index)
+            yield sum([nanoseconds(node) for node in lowered.nodes if node.frame in inside])

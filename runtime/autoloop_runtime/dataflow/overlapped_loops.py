@@ -26,8 +26,7 @@ from .critical_path import CriticalPaths
 from .execution_plan import Plan, Step
 from .flat_graph import FlatNode, Kind, Lowered, Port
 from .frames import Item, State
-from .kernels import Watch
-from .loop_code import Unwanted
+from .kernels import TimeIsOver, Until, Unwanted, Watch
 from .loops_alone import alone
 from .overlap import overlapping
 from .piece_graphs import BOOLEAN
@@ -72,7 +71,7 @@ class OverlappedLoop:
         run = CoreRun(self._tables, self._enter, getattr(args, "threads", 1), unwanted, state)
         found = run.run(args)
         if unwanted:
-            raise Unwanted
+            raise Unwanted(run.iteration)
         given = args.copy()
         args.clear()
         if found is not None:
@@ -84,6 +83,11 @@ class OverlappedLoop:
     def place(self, error: BaseException) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
         """Return nothing: an error that comes out of it has been told of."""
 
+    def reached(self, error: Unwanted) -> int | None:
+        """Return the iteration in which it has ended with ``error``, if that is known."""
+        found: int | None = error.args[0] if error.args else None
+        return found
+
 
 class Wanted(Watch):
     """Ends a run that nobody waits for any more."""
@@ -92,9 +96,14 @@ class Wanted(Watch):
         super().__init__(None, None)
         self._unwanted = unwanted
 
-    def look(self, tokens: State, ready: int) -> None:
-        if self._unwanted:
-            raise Unwanted
+    def expired(self) -> bool:
+        return bool(self._unwanted)
+
+    def unwanted(self) -> Any:
+        return Until(self)
+
+    def timed_out(self, tokens: State, over: TimeIsOver | None = None) -> Exception:
+        return Unwanted()
 
 
 class OverlappedLoops:

@@ -13,16 +13,20 @@ from ..base.dataclass import Protocol
 from ..ir.run_state import RunState
 from .first_failure import FirstFailure
 from .frames import Item
-from .loop_code import Arguments
+from .kernels import Arguments, Watch
 
 
 class Ending(Protocol):
-    """What tells whether a run goes on; ``lock`` guards that. It has ``most`` threads beside the caller's."""
+    """What tells whether a run goes on; ``lock`` guards that. It has ``most`` threads beside the caller's, and may have
+    a limit to its time."""
 
     lock: Any
     most: int
     stopped: bool
     failure: FirstFailure | None
+
+    @property
+    def watch(self) -> Watch | None: ...
 
 
 class RunningLoops:
@@ -36,7 +40,7 @@ class RunningLoops:
     def call(self, item: Item, state: RunState, run: Ending) -> Any:
         """Run a loop, whose inputs are used up."""
         it, step = item
-        args = Arguments(it.values[step.first : step.last], run.most + 1)
+        args = Arguments(it.values[step.first : step.last], run.most + 1, run.watch)
         it.values[step.first : step.last] = step.blank
         me = get_ident()
         with run.lock:

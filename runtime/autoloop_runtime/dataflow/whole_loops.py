@@ -27,6 +27,7 @@ from .loop_walk import WALKED, LoopWalk
 
 if TYPE_CHECKING:
     from .batches import Machine
+    from .kernels import Unwanted
     from .loop_code import RunLoop
 
 #: so many light kernels beside each heavy one are better off in batches, which machine code may do as one
@@ -134,6 +135,18 @@ class WholeLoop:
             if frame == self.frame:
                 return flat, loops
             frame = self._parents[frame]
+
+    def reached(self, error: Unwanted) -> int | None:
+        """Return the iteration in which it has ended with ``error``, if that is known."""
+        here = error.__traceback__
+        while here is not None:
+            whose: object = here.tb_frame.f_globals.get("loop")
+            if whose is self:
+                below = None if here.tb_next is None else here.tb_next.tb_frame.f_locals.get("turns")  # in ``Advance``
+                found: int | None = here.tb_frame.f_locals.get(f"n{self.frame}", below)
+                return found
+            here = here.tb_next
+        return None
 
     def _source(self, frame: int) -> Node:
         source = self._sources[frame]
