@@ -11,6 +11,7 @@ import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.ir.graph import Graph
 
+from ..given_arrays import may_be_foreign
 from .code_names import Names
 from .places import Place
 
@@ -188,7 +189,8 @@ class Reached:
 
     def note_stranger(self, place: Place, value: Any) -> dict[str, Any]:
         """Return what attributes an object of a library has; note them where code may give it others."""
-        self.of_libraries.append((place, value))
+        if not may_be_foreign(type(value)):  # their libraries get real arrays, if any, and have counters and caches
+            self.of_libraries.append((place, value))
         held: Any = getattr(value, "__dict__", None)
         if type(held) is not dict and not isinstance(value, type):
             return {}
