@@ -25,8 +25,11 @@ from ..toolchain.compile_ir import OLD_MASKS
 
 #: bytes of a line of the cache
 _LINE = 64
-#: how much of the inner extent is done at once, and how many bytes of columns: those then stay in the cache
-INNER, PANEL = 512, 1 << 16
+#: how much of the inner extent is done at once, and how many bytes of columns: those then stay in the nearest cache,
+#: with what else a tile needs, also where another program shares it
+INNER, PANEL = 512, 1 << 15
+#: of products of so many multiplications so many inner steps are one round, for which a processor reads less code
+LARGE, ROUND = 1 << 21, 4
 #: rows from which on columns of the right matrix are copied: fewer tiles read them too seldom
 COPIED = 32
 #: bytes of a right matrix that stays in the nearest cache as it is
@@ -120,7 +123,6 @@ class _Kernel:
     def __init__(self, module: Module, p: Problem, machine: Machine, finish: Finish | None) -> None:
         self._finish = finish
         self.module, self.p, self.machine, self.writer = module, p, machine, Writer()
-        # a tile keeps the multipliers busy as it is; more of it would only take longer to compile
         self._once = module.loop_id('!{!"llvm.loop.unroll.disable"}')
         self.lanes = _lanes(p, machine)
         self.columns = _columns(p, self.lanes, machine)
@@ -128,6 +130,10 @@ class _Kernel:
         parts = -(-p.k // min(INNER, max(1, PANEL // (width * p.t.size))))
         #: how much of the inner extent is done at once
         self.depth = -(-p.k // max(1, parts))
+        self._inner = self._once  # more at once would only take longer to compile
+        if p.m * p.n * p.k >= LARGE:
+            self.depth = min(p.k, -(-self.depth // ROUND) * ROUND)
+            self._inner = module.loop_id(f'!{{!"llvm.loop.unroll.count", i32 {ROUND}}}')
         #: elements of the copied columns, 0 if they are read where they are
         self.copied = self.depth * width if is_copying(p, machine) else 0
         tiles = -(-p.m // tile_rows(p, machine))
@@ -199,7 +205,7 @@ class _Kernel:
         p, writer = self.p, self.writer
         spans = [min(self.lanes, width - at) for at in range(0, width, self.lanes)]
         cells = [(i, j) for i in range(height) for j in range(len(spans))]
-        with writer.loop(depth, self._once) as loop:
+        with writer.loop(depth, self._inner) as loop:
             sums = [loop.carry(writer, self._vector, "zeroinitializer") for _ in cells]
             right = self._at(b[0], writer.let(f"mul nsw i64 {loop.index}, {b[1]}"))
             left = self._at(a, writer.let(f"mul nsw i64 {loop.index}, {p.a[1]}"))
