@@ -192,14 +192,7 @@ from autoloop_runtime.native.kernels.block_reuse import CLASSES as BLOCK_CLASSES
 from autoloop_runtime.native.kernels.block_reuse import SMALLEST as SMALLEST_BLOCK
 from autoloop_runtime.native.kernels.block_reuse import ReusedBlocks, reused_blocks
 from autoloop_runtime.native.native_function import write_function
-from autoloop_runtime.native.rules import (
-    growing_table,
-    lapack_calls,
-    linalg_rules,
-    products,
-    sorting_rules,
-    tiled_products,
-)
+from autoloop_runtime.native.rules import growing_table, lapack_calls, linalg_rules, products, sorting_rules
 from autoloop_runtime.native.toolchain import child, compiler, interpreter, linker, process, shared_libraries
 from autoloop_runtime.native.toolchain import compile_ir as compiling
 from autoloop_runtime.native.toolchain import debug_lines as debug_lines

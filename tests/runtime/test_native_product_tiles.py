@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import autoloop as al
 import numpy as np
 import pytest
-from api import gemm, host, machine_kernels, machine_steps, matmul, products, tiled_products
+from api import gemm, host, machine_kernels, machine_steps, matmul, products
 from each_case import each
 from native_checks import compile_native, graph_of
 from optimisation import translated
@@ -36,41 +35,10 @@ def test_products_are_numpys(name, dtype, near, shared):
         patch.setattr(gemm, "machine_of", lambda features: MACHINES[name])
         patch.setattr(gemm, "INNER", 16)
         patch.setattr(gemm, "NEAR", near)
-        patch.setattr(tiled_products, "SHARED_WORK", shared)
+        patch.setattr(products, "SHARED_WORK", shared)
         run = compile_native(graph_of(lambda *xs: [matmul(a, b) for a, b in zip(xs[::2], xs[1::2])], *values))
     for got, (a, b) in zip(run(values), pairs):
         np.testing.assert_array_equal(got, a @ b)  # whole numbers: no sum is rounded
-
-
-def finished(a, b, c, row, column, s):
-    """What is done to the elements of products: with matrices, rows, columns and numbers; the last is none of these."""
-    one = al.tanh(a @ b * s + c)
-    return one, al.maximum(row - a @ b, column), al.sum(al.tanh(b.T @ a.T) * c.T), (a @ b) * c, a @ b + one
-
-
-@each([
-    ("few", "f4", FAR, (40, 17, 64)), ("many", "f4", FAR, (50, 33, 208)), ("wide", "f4", FAR, (100, 40, 48)),
-    ("wide", "f8", FAR, (50, 33, 208)), ("many", "f4", 0, (100, 40, 48)), ("many", "f8", 0, (50, 33, 208)),
-    ("wide", "f4", 0, (50, 33, 208)),
-])  # fmt: skip
-def test_what_follows_a_product_element_by_element_has_the_same_bits(name, dtype, near, size):
-    """Tile by tile, in the order of the product's pieces, or behind it."""
-    rng, (m, k, n) = np.random.default_rng(7), size
-    shapes = (m, k), (k, n), (m, n), (n,), (m, 1), ()
-    values = [(rng.integers(-9, 9, shape) / 8).astype(dtype) for shape in shapes]  # sums of products are not rounded
-    results = []
-    for shared in (0, ALONE * ALONE):
-        with pytest.MonkeyPatch.context() as patch, translated():
-            patch.setattr(gemm, "machine_of", lambda features: MACHINES[name])
-            patch.setattr(gemm, "INNER", 16)
-            patch.setattr(gemm, "NEAR", near)
-            patch.setattr(tiled_products, "SHARED_WORK", shared)
-            patch.setattr(products, "FAR", 0)
-            results.append(compile_native(graph_of(finished, *values))(values))
-    for got, wanted in zip(*results):
-        np.testing.assert_array_equal(got, wanted)
-    for got, wanted in zip(results[0], (np.asarray(x) for x in finished(*values))):
-        np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=1e-4)
 
 
 @pytest.mark.parametrize(("is_shared", "threads", "count"), [(False, 1, 1), (False, 2, 0), (True, 2, 1)])

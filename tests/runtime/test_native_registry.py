@@ -33,7 +33,6 @@ def test_each_file_registers_what_the_ops_say():
         "index_arrays",
         "indexed_parts",
         "lapack_calls",
-        "tiled_products",
     }
     assert files - tables == shared
 

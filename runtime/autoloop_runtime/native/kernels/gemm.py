@@ -15,9 +15,6 @@ with AVX2 1.1 to 1.3 times as fast for n = 32 to 320, as fast for 512, 1.2 times
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 from ...base.dataclass import dataclass
 from ..ir.elements import LType
 from ..ir.writer import Module, Writer
@@ -106,22 +103,13 @@ def _columns(p: Problem, lanes: int, machine: Machine) -> int:
 _FEW_REGISTERS = 16
 
 
-#: gives the name of a function ``f(frame, row, column)`` for a tile of so many rows and columns
-Finish: TypeAlias = Callable[[int, int], str]
-
-
-def define(module: Module, name: str, problem: Problem, machine: Machine, finish: Finish | None = None) -> None:
-    """Add the function ``name(a, b, c)`` that solves ``problem``, once.
-
-    ``finish``: it is ``name(a, b, c, frame, row, column)``, and calls a function for each tile, as soon as that is
-    there, with the frame that it is given, and where the tile is, if the result begins at that row and column.
-    """
-    module.define(name, lambda: _Kernel(module, problem, machine, finish).text(name))
+def define(module: Module, name: str, problem: Problem, machine: Machine) -> None:
+    """Add the function ``name(a, b, c)`` that solves ``problem``, once."""
+    module.define(name, lambda: _Kernel(module, problem, machine).text(name))
 
 
 class _Kernel:
-    def __init__(self, module: Module, p: Problem, machine: Machine, finish: Finish | None) -> None:
-        self._finish = finish
+    def __init__(self, module: Module, p: Problem, machine: Machine) -> None:
         self.module, self.p, self.machine, self.writer = module, p, machine, Writer()
         self._once = module.loop_id('!{!"llvm.loop.unroll.disable"}')
         self.lanes = _lanes(p, machine)
@@ -147,10 +135,8 @@ class _Kernel:
         for start in range(0, self.p.k, self.depth):
             self._panels(start, min(self.depth, self.p.k - start))
         writer.do("ret void")
-        # a tile is also written to by what finishes it, by another way
-        parameters = "ptr noalias %c" if self._finish is None else "ptr %c, ptr %frame, i64 %row, i64 %column"
         return (
-            f"define internal void @{name}(ptr noalias %a, ptr noalias %b, {parameters}) noinline nounwind {{\n"
+            f"define internal void @{name}(ptr noalias %a, ptr noalias %b, ptr noalias %c) noinline nounwind {{\n"
             f"entry:\n{writer.render()}\n}}"
         )
 
@@ -166,10 +152,10 @@ class _Kernel:
                 right, step = self._at(b, offset), p.b
                 if self.copied:
                     right, step = self._copy(right, width, depth), width
-                self._tiles(a, (right, step), offset, width, start, depth)
+                self._tiles(a, (right, step), self._at("%c", offset), width, depth, start > 0)
         if rest:
             right = self._at(b, whole * width)
-            self._tiles(a, (right, p.b), str(whole * width), rest, start, depth)
+            self._tiles(a, (right, p.b), self._at("%c", whole * width), rest, depth, start > 0)
 
     def _copy(self, b: str, width: int, depth: int) -> str:
         """Write a copy of ``width`` columns of the right matrix, row behind row."""
@@ -182,9 +168,9 @@ class _Kernel:
                 writer.do(f"store {self._vector} {value}, ptr {self._at(place, at)}, align {self.p.t.size}")
         return "%columns"
 
-    def _tiles(self, a: str, b: tuple[str, int], column: str, width: int, start: int, depth: int) -> None:
+    def _tiles(self, a: str, b: tuple[str, int], c: str, width: int, depth: int, add: bool) -> None:
         """Write all tiles of one panel, ``width`` columns wide; ``b``: where it is, and how far its rows are apart."""
-        row, c = 0, self._at("%c", column)
+        row = 0
         for height, count in self.heights:
             if not count or not height:
                 continue
@@ -193,10 +179,7 @@ class _Kernel:
                 first = self.writer.let(f"add nuw nsw i64 {first}, {row}")
                 left = self._at(a, self.writer.let(f"mul nsw i64 {first}, {self.p.a[0]}"))
                 out = self._at(c, self.writer.let(f"mul nsw i64 {first}, {self.p.c}"))
-                self._tile(left, b, out, height, width, depth, start > 0)
-                if self._finish is not None and start + depth == self.p.k:
-                    place = f"i64 {self._sum('%row', first)}, i64 {self._sum('%column', column)}"
-                    self.writer.do(f"call void @{self._finish(height, width)}(ptr %frame, {place})")
+                self._tile(left, b, out, height, width, depth, add)
             row += height * count
 
     def _tile(
@@ -229,11 +212,8 @@ class _Kernel:
     def _loop(self, count: int) -> _Rounds:
         return _Rounds(self.writer, count, self._once)
 
-    def _sum(self, first: str, second: str) -> str:
-        return self.writer.let(f"add nsw i64 {first}, {second}")
-
     def _at(self, pointer: str, offset: int | str) -> str:
-        if offset in (0, "0"):
+        if offset == 0:
             return pointer
         return self.writer.let(f"getelementptr {self.p.t.name}, ptr {pointer}, i64 {offset}")
 

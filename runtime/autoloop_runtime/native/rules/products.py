@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from ...base.dataclass import replace
@@ -14,19 +14,18 @@ from ...ops.operands import CAST
 from ...ops.reducing import SUM
 from ..ir.elements import FLOAT, HALF, LType, literal
 from ..ir.moving import is_moving
-from ..kernels import gemm
+from ..kernels import gemm, subnormal_products
 from ..writer.context import Context
-from ..writer.finishing import finish_of
 from ..writer.fortran_calls import call_fortran
 from ..writer.interrupts import FLOATS, INTEGERS, Fuel, in_pieces, part_of
 from ..writer.memory import put, seen
 from ..writer.nests import Nest, apply, store, store_all
 from ..writer.node_writer import array_of
+from ..writer.outlining import share
 from ..writer.registry import rule
 from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, resolve, size_of
 from .complex_products import sum_of_products, write_product
 from .reduction_rules import reduce
-from .tiled_products import Finishing, goes_by_tiles, tiled_product
 
 #: from this many multiplications on BLAS is called, which lays the operands out anew to use the caches well
 BLAS_WORK = 1 << 28
@@ -36,8 +35,14 @@ MOVING_WORK = 1 << 14
 BLAS_VECTOR_WORK = 1 << 17
 #: the same for products of complex numbers, which are not laid out anew otherwise
 BLAS_COMPLEX_WORK, BLAS_COMPLEX_VECTOR_WORK = 1 << 10, 1 << 13
-#: bytes of a product that is no longer near when all of it is there
-FAR = 1 << 16
+#: from this many multiplications on several threads do a product
+SHARED_WORK = 1 << 21
+#: nanoseconds of a multiplication
+_TIME = 0.05
+#: into how many pieces of rows they cut it
+PIECES = 8
+#: with fewer rows in a piece it is of columns, where those are copied
+FEW_ROWS = 96
 #: with fewer columns than this a product is a row of sums
 FEW_COLUMNS = 2
 
@@ -63,8 +68,6 @@ def _matmul(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
         return [seen(ctx, out)]
     if len(a.shape) == len(b.shape) == 1:
         return [Scalar(_dot(ctx, a, b), t)]
-    if (finished := _finished(ctx, node, a, b)) is not None:
-        return [finished]
     out = ctx.result(tensor, t, shape)
     multiply(ctx, a, b, out)
     return [seen(ctx, out)]
@@ -215,27 +218,62 @@ def _short_product(ctx: Context, a: Array, b: Array, out: Array, work: int) -> N
         _sums(ctx, a, b, out)
     else:
         problem = gemm.Problem(out.t, m, n, k, (a.strides[0], a.strides[1]), b.strides[0], out.strides[0])
-        tiled_product(ctx, problem, (a.pointer, b.pointer, out.pointer))
+        _call(ctx, problem, (a.pointer, b.pointer, out.pointer))
 
 
-def _finished(ctx: Context, node: Node, a: Array, b: Array) -> Array | None:
-    """Write a product together with what is done to its elements, if that is known and worth it; gives where what
-    becomes of them is."""
-    if len(a.shape) != 2 or len(b.shape) != 2 or is_moving((*a.shape, *b.shape)):
-        return None
-    (m, k), n = a.shape, b.shape[1]
-    t = a.t
-    is_far = m * n * k < min(BLAS_WORK, _most(t)) and m * n * t.size > FAR
-    found = finish_of(ctx, node) if is_far and goes_by_tiles(ctx, t, (m, k, n)) else None
-    if found is None:
-        return None
-    if b.strides[1] != 1:
-        b = _copied(ctx, b)
-    out = found.place(ctx, (a, b))
-    problem = gemm.Problem(t, m, n, k, (a.strides[0], a.strides[1]), b.strides[0], out.strides[0])
-    finish = Finishing(found, out, ctx.writer.new("end")[1:])
-    tiled_product(ctx, problem, (a.pointer, b.pointer, out.pointer), finish)
-    return out
+def _call(ctx: Context, p: gemm.Problem, pointers: Sequence[str]) -> None:
+    machine = gemm.machine_of(ctx.libraries.features)
+    rows = gemm.tile_rows(p, machine)
+    rows *= -(-p.m // (rows * PIECES))
+    width = gemm.panel(p, machine)
+    if p.m * p.n * p.k < SHARED_WORK:
+        _kernel(ctx, p, pointers)
+    elif rows < FEW_ROWS and p.n > width and gemm.is_copying(p, machine):  # each piece copies what it needs
+        width *= -(-p.n // (width * PIECES))
+        _shared(ctx, p, pointers, p.n, width, lambda n: replace(p, n=n), (0, 1, 1))
+    elif p.m > rows:
+        _shared(ctx, p, pointers, p.m, rows, lambda n: replace(p, m=n), (p.a[0], 0, p.c))
+    elif p.n > width:
+        _shared(ctx, p, pointers, p.n, width, lambda n: replace(p, n=n), (0, 1, 1))
+    else:
+        _kernel(ctx, p, pointers)
+
+
+def _shared(
+    ctx: Context, p: gemm.Problem, pointers: Sequence[str], extent: int, piece: int,
+    part: Callable[[int], gemm.Problem], steps: tuple[int, int, int],
+) -> None:  # fmt: skip
+    """Write a product in pieces of rows or columns, in each of which every sum is whole; ``steps`` lead to the next."""
+
+    def write(first: str, count: str) -> None:
+        writer = ctx.writer
+        moved = []
+        for pointer, step in zip(pointers, steps):
+            offset = writer.let(f"mul i64 {first}, {step}")
+            moved.append(writer.let(f"getelementptr {p.t.name}, ptr {pointer}, i64 {offset}"))
+        if extent % piece == 0:
+            _kernel(ctx, part(piece), moved)
+            return
+        whole, rest, done = writer.label("whole"), writer.label("rest"), writer.label("done")
+        writer.branch(writer.let(f"icmp eq i64 {count}, {piece}"), whole, rest)
+        for label, n in ((whole, piece), (rest, extent % piece)):
+            writer.start(label)
+            _kernel(ctx, part(n), moved)
+            writer.jump(done)
+        writer.start(done)
+
+    share(ctx, [("ptr", x) for x in dict.fromkeys(pointers)], extent, piece, p.m * p.n * p.k * _TIME, write)
+
+
+def _kernel(ctx: Context, p: gemm.Problem, pointers: Sequence[str]) -> None:
+    parts = (p.t.name, p.m, p.n, p.k, *p.a, p.b, p.c)
+    name = "gemm_" + "_".join([str(x).replace("-", "m") for x in parts])
+    machine = gemm.machine_of(ctx.libraries.features)
+    gemm.define(ctx.module, name, p, machine)
+    if subnormal_products.fits(p, machine):
+        product, name = name, f"looking_{name}"
+        subnormal_products.define(ctx.module, name, p, machine, product)
+    ctx.writer.do(f"call void @{name}({', '.join(f'ptr {x}' for x in pointers)})")
 
 
 def _sums(ctx: Context, a: Array, b: Array, out: Array) -> None:

@@ -92,8 +92,6 @@ class Block:
         The register of each extent that was computed in it.
     put_back : set of Node
         What puts a part of an array back that was changed where it lies.
-    finished : set of Node
-        What was written with a node before it.
     """
 
     graph: Graph
@@ -104,7 +102,6 @@ class Block:
     pending: list[Pending] = field(default_factory=list)
     extents: dict[Extent, str] = field(default_factory=dict)
     put_back: set[Node] = field(default_factory=set)
-    finished: set[Node] = field(default_factory=set)
     #: the line that it has said last that it is at, see ``marks``
     marked: int | None = None
     #: the tensors that may still be read, of the first so many that have a value: what is read to its end stays so

@@ -38,8 +38,7 @@ def write_nodes(ctx: Context) -> None:
     block = ctx.block
     tally(ctx, block.graph)
     for node in block.graph.nodes:
-        is_due = node in block.plan.needed and node not in block.finished
-        if is_due and node.op is not CONST and node.op is not PARAMETER:
+        if node in block.plan.needed and node.op is not CONST and node.op is not PARAMETER:
             write_node(ctx, node)
     flush(ctx)
 

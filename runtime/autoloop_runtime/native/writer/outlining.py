@@ -164,7 +164,11 @@ def share(
     and there is nothing else.
     """
 
-    name = piece_function(ctx, registers, lambda: write("%first", "%count"))
+    def whole() -> str:
+        write("%first", "%count")
+        return "void"
+
+    name = define_piece(ctx, _written(ctx, registers, whole))
     if not isinstance(rounds, Extent):
         call_pieces(ctx, name, registers, str(rounds), str(piece), cost)
         return
@@ -172,17 +176,6 @@ def share(
     few = ctx.writer.let(f"icmp ult i64 {number}, {_FEW * piece}")
     chosen = ctx.writer.let(f"select i1 {few}, i64 {_FEW * piece}, i64 {piece}")
     call_pieces(ctx, name, registers, number, chosen, cost)
-
-
-def piece_function(ctx: Context, registers: Sequence[tuple[str, str]], write: Callable[[], None]) -> str:
-    """Return the name of a function that does what ``write`` writes: it is given a frame with the registers, and
-    ``%first`` and ``%count``."""
-
-    def whole() -> str:
-        write()
-        return "void"
-
-    return define_piece(ctx, _written(ctx, registers, whole))
 
 
 def define_piece(ctx: Context, text: str) -> str:

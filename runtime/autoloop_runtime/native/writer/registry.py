@@ -114,18 +114,6 @@ def template_rule(f: Callable[..., Any]) -> Callable[..., Any]:
     return f
 
 
-def is_by_template(op: Op) -> bool:
-    """Return whether the rule of ``op`` is that of ops whose rows have a template."""
-    entry = entry_of(op)
-    return entry is not None and entry.write in _OF_TEMPLATES
-
-
-def by_template(*args: Any) -> Sequence[Any]:
-    """Return what that rule gives."""
-    made: Sequence[Any] = _OF_TEMPLATES[0](*args)
-    return made
-
-
 def called_rule(time: Time) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register what writes a call of the kernel of an op that has no rule."""
 
