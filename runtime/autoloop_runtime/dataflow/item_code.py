@@ -23,6 +23,17 @@ from .loop_items import NUMBERS, Assign, Branch, Item, ItemTree, Loop, Part, Run
 Lines = list[tuple[int, str, FlatNode | None]]
 
 
+#: how a value is made a scalar, which it nearly always is, and an array
+MADE = {
+    "scalar": "scalar({0}) if type({0}) is ndarray else {0}",
+    "array": "{0} if type({0}) is ndarray else array({0})",
+}
+
+
+#: bytes of numbers up to which a class makes of a scalar what a conversion does
+_EXACT = 8
+
+
 class ItemCode:
     """Writes a function.
 
@@ -39,12 +50,14 @@ class ItemCode:
         self._nodes = lowered.nodes
         self._items_of = tree
         self._owned = owned
-        self._globals: dict[str, Any] = {"scalar": as_scalar}
+        self._globals: dict[str, Any] = {"scalar": as_scalar, "array": as_array, "ndarray": np.ndarray}
         self._captured = {port: f"a{k}" for k, port in enumerate(captured)}
         #: how many items use each value, once that is asked
         self._users: Counter[Port] | None = None
         #: captured scalars that operators are given
         self._scalars: dict[Port, str] = {}
+        #: captured scalars that they are given beside arrays
+        self._arrays: dict[Port, str] = {}
 
     # -- values -------------------------------------------------------------------------------------------
 
@@ -67,6 +80,15 @@ class ItemCode:
             return f"s{port[0]}"
         if self._is_captured_scalar(port):
             return self._scalars.setdefault(port, f"s_{self._captured[port]}")
+        return self._name(port)
+
+    def _beside_array(self, port: Port) -> str:
+        """Return the name of a value that an operator is given beside an array: to make one of a scalar takes NumPy half as
+        long as all the rest."""
+        node = self._nodes[port[0]]
+        if node.kind is Kind.CONST:
+            self._globals[f"z{port[0]}"] = as_array(node.value)
+            return f"z{port[0]}"
         return self._name(port)
 
     def _own_place(self, flat: FlatNode, inputs: Sequence[Port]) -> tuple[Port | None, Callable[..., Any] | None]:
@@ -129,7 +151,10 @@ class ItemCode:
         kernel, in_place = calling(flat, self._owned)
         dropped = self._dropped(item.inputs, after, depth)
         if op.code is not None and is_operator(kernel):
-            value = op.code.format(*[self._operand(port) for port in inputs])
+            operand = self._beside_array if _has_axes(flat) and kernel is not operator.pow else self._operand
+            value = op.code.format(*map(operand, inputs))
+        elif (code := None if in_place else self._inline(flat)) is not None:
+            value = code.format(*map(self._name, inputs))
         else:
             self._globals[f"k{flat.index}"] = kernel
             given = [self._argument(flat, port) for port in inputs]
@@ -147,6 +172,21 @@ class ItemCode:
         after.difference_update(made)
         after.update(item.inputs)
         return lines
+
+    def _inline(self, flat: FlatNode) -> str | None:
+        """Return the template of what Python has words for that take much less than a call of the kernel: elements and
+        parts of arrays, numbers as floats, and what is handed on."""
+        node = flat.source
+        if node is None or node.op is not flat.op or flat.value is not None or node in self._owned.parts:
+            return None
+        code = node.op.template(node)
+        if code is None or code == "{0}" or code.startswith("{0}["):
+            return code
+        made, given = node.outputs[0], node.inputs[0] if len(node.inputs) == 1 else None
+        if code != f"np.{made.dtype.name}({{0}})" or given is None or given.dtype.kind not in "biuf":
+            return None
+        self._globals[f"t{flat.index}"] = made.dtype.type
+        return f"t{flat.index}({{0}})" if made.dtype.kind == "f" and given.dtype.itemsize <= _EXACT else None
 
     def _batch(self, item: Run, after: set[Port], depth: int) -> Lines:
         """Return the lines of a batch, which is given a list, and empties it."""
@@ -188,8 +228,10 @@ class ItemCode:
 
     def _finished(self, first: Lines, lines: Lines) -> tuple[str, dict[int, FlatNode]]:
         """Return the source of the function, and which kernel each line of it calls."""
-        scalars: Lines = [(1, f"{name} = scalar({self._captured[port]})", None) for port, name in self._scalars.items()]
-        lines = [*first, *scalars, *lines]
+        given = [(name, self._captured[port], "scalar") for port, name in self._scalars.items()]
+        given += [(name, self._captured[port], "array") for port, name in self._arrays.items()]
+        made: Lines = [(1, f"{name} = {MADE[how].format(value)}", None) for name, value, how in given]
+        lines = [*first, *made, *lines]
         source = "\n".join(["    " * depth + text for depth, text, _ in lines]) + "\n"
         return source, {k: flat for k, (_, _, flat) in enumerate(lines, 1) if flat is not None}
 
@@ -204,6 +246,17 @@ def as_scalar(value: Any) -> Any:
     """Return a scalar for an array without axes, with which operators take much longer."""
     is_scalar = type(value) is np.ndarray and value.ndim == 0 and value.dtype.kind in NUMBERS
     return value[()] if is_scalar else value
+
+
+def as_array(value: Any) -> Any:
+    """Return an array without axes for a scalar."""
+    return np.asarray(value) if isinstance(value, np.generic) and value.dtype.kind in NUMBERS else value
+
+
+def _has_axes(flat: FlatNode) -> bool:
+    """Return whether what an operator gives is known to be an array with axes."""
+    source = flat.source
+    return source is not None and source.op is flat.op and source.outputs[0].shape.rank not in (0, None)
 
 
 def is_operator(kernel: Callable[..., Any]) -> bool:

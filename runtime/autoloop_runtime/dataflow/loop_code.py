@@ -103,6 +103,11 @@ class LoopCode(ItemCode):
             return self._operand(port)
         return self._ordered.setdefault(port, f"l_{self._captured[port]}")
 
+    def _beside_array(self, port: Port) -> str:
+        if port in self._captured and not self._items_of.may_be_large(port):
+            return self._arrays.setdefault(port, f"z_{self._captured[port]}")
+        return super()._beside_array(port)
+
     def _argument(self, flat: FlatNode, port: Port) -> str:
         return self._given(port) if flat.value is product_by_weights else self._name(port)
 
