@@ -83,8 +83,8 @@ class ItemCode:
         return self._name(port)
 
     def _beside_array(self, port: Port) -> str:
-        """Return the name of a value that an operator is given beside an array: to make one of a scalar takes NumPy half as
-        long as all the rest."""
+        """Return the name of a value that an operator is given beside an array: to make one of a scalar takes half
+        as long as all the rest of a call."""
         node = self._nodes[port[0]]
         if node.kind is Kind.CONST:
             self._globals[f"z{port[0]}"] = as_array(node.value)
