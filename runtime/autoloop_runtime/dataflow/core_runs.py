@@ -27,7 +27,7 @@ from ..ir.run_state import EAGER, RunState
 from . import core_workers as cw
 from . import token_core as tc
 from .core_calls import CalledStep, Values, arguments, call
-from .core_tables import Enter, LoopTables, address_of, aligned
+from .core_tables import Enter, LoopTables, address_of, aligned, whole_lines
 from .kernels import Arguments, Unwanted
 
 _RUN = Kind("CoreRun.wake", "a run that was going on when a child was forked is given up there")
@@ -120,24 +120,24 @@ class CoreRun:
 
     def _take_in(self, args: Sequence[Any]) -> bool:
         """Let the run have what it is given; False if that is not what was said."""
-        m, tables, objects = self._m, self.tables, self.values.objects
-        addresses = int(m[tc.ADDRESSES])
+        tables, words, objects = self.tables, self.values.words, self.values.objects
+        given = sum([whole_lines(form.bytes) for form in tables.entering if form is not None])
+        memory = aligned(given + tables.scratch * (self.most + 1) + tables.memory + 1)
+        self._blocks.append(memory)
+        at, addresses = address_of(memory), words[tc.ADDRESSES]
         for k, (value, form) in enumerate(zip(args, tables.entering, strict=True)):
             objects[1 + k] = value
             if form is None:
                 continue
-            memory = aligned(form.bytes)
-            if not form.write(value, address_of(memory)):
+            if not form.write(value, at):
                 return False
-            self._blocks.append(memory)
-            m[addresses + 1 + k] = address_of(memory)
+            words[addresses + 1 + k] = at
+            at += whole_lines(form.bytes)
         for k in range(self.most + 1):
-            w = int(m[tc.AREAS] + k * m[tc.AREA])
-            scratch = aligned(max(tables.scratch, 1))
-            self._blocks.append(scratch)
-            m[w + tc.W_SCRATCH] = address_of(scratch)
-        for size_class, (_, count) in enumerate(tables.sizes):
-            self._add(int(m[tc.AREAS]), size_class, count)
+            words[words[tc.AREAS] + k * words[tc.AREA] + tc.W_SCRATCH] = at
+            at += tables.scratch
+        first = addresses + words[tc.COUNTED]
+        self._m[first : first + len(tables.offsets)] = tables.offsets + at
         return True
 
     def _add(self, w: int, size_class: int, count: int) -> None:
@@ -149,8 +149,9 @@ class CoreRun:
             return
         memory = aligned(size * count)
         self._blocks.append(memory)
+        start = address_of(memory)
         for k in range(count):
-            self._core(w, cw.ADD, size_class, address_of(memory) + size * k)
+            self._core(w, cw.ADD, size_class, start + size * k)
 
     def _results(self) -> tuple[Any, ...] | None:
         m = self._m

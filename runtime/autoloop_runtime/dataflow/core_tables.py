@@ -22,8 +22,11 @@ from .token_forms import TokenForm
 SPIN, SLICE = 20_000, 500_000
 #: what does as ``core_workers.core``, given the address of the words
 Enter = Callable[[int, int, int, int, int], int]
-#: buffers of each that a kernel gives, at first
-AT_FIRST = 2
+#: buffers of each that a kernel gives, at first; of small ones, as a counter may be ahead of what it counts, one more
+#: for so many iterations at most
+AT_FIRST, AHEAD = 2, 10
+#: bytes of small ones
+SMALL = 4 * LINE
 
 
 class Untold(Exception):
@@ -61,6 +64,9 @@ class Buffers(Words):
         self.keep: list[Any] = []
         self._classes: dict[int, int] = {}
         self._wanted: list[int] = []
+        #: where the memory of buffers is that are there at first, and how much that is
+        self._offsets: list[int] = []
+        self._memory = 0
 
     def _kept(self, memory: Any, value: Any = UNKNOWN) -> int:
         self.keep.append(memory)
@@ -70,11 +76,11 @@ class Buffers(Words):
 
     def _class(self, size: int) -> int:
         """Return the class of a buffer, of which one more is wanted; of none that has memory if ``size`` is 0."""
-        size = -(-size // LINE) * LINE
+        size = whole_lines(size)
         number = self._classes.setdefault(size, len(self._classes))
         if number == len(self._wanted):
             self._wanted.append(0)
-        self._wanted[number] += AT_FIRST
+        self._wanted[number] += AT_FIRST + (size <= SMALL) * min(self._words[tc.WINDOW], AHEAD)
         return number
 
     def _add_buffers(self, held: int) -> None:
@@ -85,6 +91,20 @@ class Buffers(Words):
         self._set(COUNTED=known, UNUSED=known, LIMIT=limit, **{name: self._room(limit) for name in names})
         self._set(FREE=self._room(len(self._classes)))
         self._put(self._words[tc.ADDRESSES], self._addresses)
+        self._add_first(known)
+
+    def _add_first(self, buffer: int) -> None:
+        """Let those be free that there are at first, of which a run has only to say where their memory is."""
+        words = self._words
+        for number, (size, count) in enumerate(zip(self._classes, self._wanted)):
+            for _ in range(count):
+                words[words[tc.CLASSES] + buffer] = number
+                words[words[tc.FOLLOWING] + buffer] = words[words[tc.FREE] + number]
+                words[words[tc.FREE] + number] = buffer
+                self._offsets.append(self._memory)
+                self._memory += size
+                buffer += 1
+        words[tc.UNUSED] = buffer
 
 
 class LoopTables(Buffers):
@@ -123,6 +143,10 @@ class LoopTables(Buffers):
         Of its results.
     sizes : list of (int, int)
         The bytes of a buffer, by class, and how many there are at first; no bytes where Python has the memory.
+    offsets : array
+        Where the memory of each of those is, behind each other.
+    memory : int
+        Bytes of all of them.
     scratch : int
         Bytes that each worker has for kernels.
     keep : list
@@ -156,8 +180,9 @@ class LoopTables(Buffers):
         following = [(node.index, 0) for node in members if node.kind is Kind.NEXT_ITERATION]
         edges = [(plan.edges_of(port), forms.get(port)) for port in following]
         self.later = {self._edges[id(one)]: (one, form) for one, form in edges if id(one) in self._edges}
-        self.scratch = max([code.scratch for code in codes.values()], default=0)
-        self.sizes = list(zip(self._classes, self._wanted))
+        self.scratch = whole_lines(max([code.scratch for code in codes.values()], default=0))
+        self.sizes, self.memory = list(zip(self._classes, self._wanted)), self._memory
+        self.offsets: Any = np.array(self._offsets, np.int64)
         self.words: Any = np.array(self._words, np.int64)
         self.steps = list(self._steps.values())
 
@@ -342,6 +367,11 @@ class LoopTables(Buffers):
 def _is_heavy(step: Step) -> bool:
     """Return whether a step may be worth another thread."""
     return step.weight is not Weight.LIGHT or step.flat.kind is Kind.WHOLE
+
+
+def whole_lines(size: int) -> int:
+    """Return the bytes of the lines of the cache in which so many are."""
+    return -(-size // LINE) * LINE
 
 
 def aligned(size: int) -> Any:
