@@ -66,6 +66,7 @@ class CalledStep:
         )  # fmt: skip
         self.borrows = only_makes and not (step.takes or step.offered)
         self.is_blas = not has_code and any(op is not None and op.traits.blas for op in ops_of(step.flat))
+        self.is_blas |= self.is_loop and step.overlaps and step.flat.value.blas
         self.keeps = [only_makes and not has_code and form is not None and form.is_array for form in outputs]
 
 

@@ -262,7 +262,7 @@ class Executable:
         runs = _by_itself, _by_itself_from
         loops = OverlappedLoops(self._numpys, self.lowered, joined, plan, self._owned, *runs)
         if loops.forms:
-            self._loops, self._due = loops.hoped(source.cores()), 0.0
+            self._loops, self._due = loops.hoped(source), 0.0
 
     def _look_at_loops(self, loops: HopedLoops) -> None:
         """Go on with loops that do without the interpreter once they are there. The lock is held."""
@@ -271,7 +271,10 @@ class Executable:
         if not loops.is_hoped:
             self._loops = None
         if found is not None:
-            self._ways = Ways(self.lowered, Plan(found, self._owned, None, self.lowered), self._owned, self.plan)
+            plan = Plan(found, self._owned, None, self.lowered)
+            self._ways = Ways(self.lowered, plan, self._owned, self._ways.moved)
+            self._loops = loops.around(found, plan)
+            self._due = 0.0
 
     def _pieces_hoped(self) -> Iterator[Piece]:
         """Return what may be machine code, of the graph as it is joined where all of that is."""

@@ -34,7 +34,7 @@ from .step_forms import StepCode, StepForm, step_forms
 from .token_forms import TokenForm
 
 if TYPE_CHECKING:
-    from .faster_kernels import Cores
+    from .faster_kernels import Source
 
 Run = Callable[[Plan, list[Any], RunState, Watch], list[Any]]
 GoOn = Callable[[State, deque[Item], RunState, Watch], list[Any]]
@@ -42,6 +42,7 @@ GoOn = Callable[[State, deque[Item], RunState, Watch], list[Any]]
 MOST = 16
 #: kernels that take long, and stand outside of a loop, which are looked at
 MANY = 16
+_CALLED = (Kind.KERNEL, Kind.BATCH)
 #: what hands its first input on
 _HANDING_ON = (
     Kind.SWITCH, Kind.IDENTITY, Kind.ENTER, Kind.EXIT, Kind.NEXT_ITERATION, Kind.MERGE, Kind.LOOP_COND,
@@ -118,6 +119,8 @@ class OverlappedLoops:
     owned : Ownership
     run, go_on : callable
         Runs a plan on one thread; runs one to the end that has begun.
+    around : bool
+        Only loops around such as are one step by now.
 
     Attributes
     ----------
@@ -126,18 +129,19 @@ class OverlappedLoops:
     """
 
     def __init__(
-        self, numpys: Lowered, lowered: Lowered, joined: Lowered, plan: Plan, owned: Ownership, run: Run, go_on: GoOn
+        self, numpys: Lowered, lowered: Lowered, joined: Lowered, plan: Plan, owned: Ownership, run: Run, go_on: GoOn,
+        around: bool = False,
     ) -> None:  # fmt: skip
-        self._lowered, self._joined, self._plan, self._owned = lowered, joined, plan, owned
+        self._numpys, self._lowered, self._joined, self._plan, self._owned = numpys, lowered, joined, plan, owned
         self._run, self._go_on = run, go_on
         self._members: dict[int, list[FlatNode]] = {}
         self._users: dict[int, list[int]] = {}
         nodes = [node for node in joined.nodes if node.kind is not Kind.GONE]
         forms = {one.place: one for one in step_forms(numpys, lowered, nodes)} if plan.parallel else {}
-        parents = {frame.parent for frame in lowered.frames}
+        closed = _without_loops(lowered, nodes)
         for k in range(1, len(lowered.frames) if forms else 0):
             those = [node for node in nodes if node.frame == k]
-            if k not in parents and self._may_be_one(those, forms):
+            if k in closed and (not around or any(map(_is_overlapped, those))) and self._may_be_one(those, forms):
                 self._members[k] = those
         long = [node for node in nodes if self._is_long(node)] if self._members else []
         self._members = {k: those for k, those in self._members.items() if self._is_apart(those, long)}
@@ -148,7 +152,7 @@ class OverlappedLoops:
         kernels = _kernels(members)
         if not any(node.index in forms for node in kernels):
             return False
-        steps = [self._plan.steps[node.index] for node in kernels]
+        steps = [self._plan.steps[node.index] for node in members if node.kind in (*_CALLED, Kind.WHOLE)]
         return any(step.flat.index in self._plan.sharing for step in steps) and not any(step.bulky for step in steps)
 
     def _is_long(self, node: FlatNode) -> bool:
@@ -179,9 +183,14 @@ class OverlappedLoops:
             todo += new
         return found
 
-    def hoped(self, cores: Cores) -> HopedLoops:
+    def hoped(self, source: Source) -> HopedLoops:
         """Return them as long as it is not known whether there is code of them."""
-        return HopedLoops(self, cores)
+        return HopedLoops(self, source)
+
+    def around(self, found: Lowered, plan: Plan) -> OverlappedLoops:
+        """Return the loops around those that are one step in ``found``."""
+        runs = self._run, self._go_on
+        return OverlappedLoops(self._numpys, self._lowered, found, plan, self._owned, *runs, True)
 
     def joined(self, codes: Mapping[int, StepCode], enter: Enter, workers: int) -> Lowered | None:
         """Return the graph with one node in place of each of those loops of which there is all code; None if there is
@@ -217,9 +226,15 @@ class HopedLoops:
     is_hoped : bool
     """
 
-    def __init__(self, loops: OverlappedLoops, cores: Cores) -> None:
-        self._loops, self._cores = loops, cores
-        self.due, self.is_hoped = cores.due, True
+    def __init__(self, loops: OverlappedLoops, source: Source) -> None:
+        self._loops, self._source, self._cores = loops, source, source.cores()
+        self.due, self.is_hoped = self._cores.due, True
+
+    def around(self, found: Lowered, plan: Plan) -> HopedLoops | None:
+        """Return the loops around those that are one step in ``found``, which ``joined`` gave; None if there are
+        none."""
+        loops = self._loops.around(found, plan)
+        return loops.hoped(self._source) if loops.forms else None
 
     def joined(self, spent: float) -> Lowered | None:
         """Return what ``OverlappedLoops.joined`` does; None as long as it is not known."""
@@ -234,8 +249,22 @@ class HopedLoops:
         return self._loops.joined(codes, cores.enter, min(max(config.get_num_threads(), os.cpu_count() or 1), MOST))
 
 
+def _without_loops(lowered: Lowered, nodes: Sequence[FlatNode]) -> set[int]:
+    """Return the loops in which there is none that is not one step."""
+    found = {node.frame for node in nodes}
+    for frame in list(found):
+        while frame:
+            frame = lowered.frames[frame].parent
+            found.discard(frame)
+    return found
+
+
+def _is_overlapped(node: FlatNode) -> bool:
+    return node.kind is Kind.WHOLE and bool(node.value.overlaps)
+
+
 def _kernels(members: Sequence[FlatNode]) -> list[FlatNode]:
-    return [node for node in members if node.kind in (Kind.KERNEL, Kind.BATCH)]
+    return [node for node in members if node.kind in _CALLED]
 
 
 def forms_of_tokens(members: Sequence[FlatNode], codes: Mapping[int, StepCode]) -> dict[Port, TokenForm]:
