@@ -52,6 +52,20 @@ class Words:
     def _put(self, place: int, values: Sequence[int]) -> None:
         self._words[place : place + len(values)] = values
 
+    def _add_areas(self, workers: int, record: int, parts: Sequence[int]) -> None:
+        """Make room for what each worker has."""
+        size = -(-sum([tc.WORKER, *parts]) // 8) * 8
+        self._room(-len(self._words) % 8)
+        areas = self._room(size * workers)
+        self._set(AREAS=areas, AREA=size, WORKERS=workers, OPENINGS=workers - 1)
+        for k in range(workers):
+            at = areas + size * k
+            place = at + tc.WORKER
+            for word, part in zip((tc.W_GIVEN, tc.W_RECORDS, tc.W_STACK), parts):
+                self._words[at + word] = place
+                place += part
+            self._words[at + tc.W_ME], self._words[at + tc.W_RECORD] = k, record
+
 
 class Buffers(Words):
     """Buffers: those that are known before, and how many others there may be."""
@@ -346,19 +360,9 @@ class LoopTables(Buffers):
         depth = 4 * len(self._edges) + 64
         if self.is_shared:  # what Python has called is not called again: nothing may ever be too much
             depth = max(depth, self._own.window * len(self._edges))
-        parts = [tc.WORKER, most, record * records, 3 * depth]
-        size = -(-sum(parts) // 8) * 8
-        self._room(-len(self._words) % 8)
-        areas = self._room(size * workers)
-        self._set(DEPTH=depth, AREAS=areas, AREA=size, WORKERS=workers, OPENINGS=workers - 1)
-        for k in range(workers):
-            at = areas + size * k
-            place = at + tc.WORKER
-            for word, part in zip((tc.W_GIVEN, tc.W_RECORDS, tc.W_STACK), parts[1:]):
-                self._words[at + word] = place
-                place += part
-            self._words[at + tc.W_ME], self._words[at + tc.W_RECORD] = k, record
-        ring = self._words[tc.RING]
+        self._set(DEPTH=depth)
+        self._add_areas(workers, record, (most, record * records, 3 * depth))
+        ring, areas = self._words[tc.RING], self._words[tc.AREAS]
         stack = self._words[areas + tc.W_STACK]
         self._put(stack, [number for edges, buffer in tokens for number in (ring, edges, buffer)])
         self._words[areas + tc.W_HELD] = len(tokens)
