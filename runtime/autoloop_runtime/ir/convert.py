@@ -18,6 +18,7 @@ from .argument_types import ArrayLike, DTypeLike
 from .array_kinds import strangeness
 from .graph import current_graph
 from .op import call
+from .taken_arrays import taken_array
 from .tensor import Tensor
 
 _NUMBERS = (bool, int, float, complex)
@@ -69,6 +70,12 @@ def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: st
         beside = [v if wanted is None and is_number(v) else convert_to_tensor(v, wanted) for v in value]
         stacked: Tensor = call("stack", beside)
         return stacked
+    if hasattr(type(value), "__dask_graph__") and (taken := taken_array(value)) is not None:
+        if wanted is None or wanted == taken.dtype:
+            return taken
+        as_constant(to_array(np.zeros(1, taken.dtype), wanted))  # says what does not go
+        cast: Tensor = call("cast", taken, wanted)
+        return cast
     return as_constant(to_array(value, wanted), name)
 
 
