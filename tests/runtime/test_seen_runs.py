@@ -196,6 +196,19 @@ def test_who_does_not_trace_pays_nothing(monkeypatch):
     assert Watch.needed(None) is None and Watch.needed(LONG).seen is None
 
 
+def test_explain_tells_how_runs_go_that_nobody_traces():
+    def f(n):
+        i = 0
+        while i < n:
+            i = i + 1
+        return i
+
+    function = al.function(f, executor="dataflow")
+    with al.profiler.trace():
+        function(np.int64(5))
+    assert al.explain(function, np.int64(5)).scheduler.endswith(" live; without a trace: 1 loop run as one")
+
+
 def test_explain_has_one_line_of_the_last_run():
     def f(a, b):
         for _ in range(12):

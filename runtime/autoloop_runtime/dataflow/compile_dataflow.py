@@ -14,6 +14,7 @@ from ..ir.tensor import Tensor
 from ..passes.given_places import with_given_places
 from ..passes.rewrite import detached
 from .executable import Executable
+from .flat_graph import FlatNode, Kind
 from .lowering import lower
 
 if TYPE_CHECKING:
@@ -43,9 +44,23 @@ def compile_dataflow(
 
 
 def seen_of(run: Callable[..., Any]) -> str:
-    """Return one line of what the last run was like that was traced, of what ``compile_dataflow`` gave."""
+    """Return one line of what the last run was like that was traced, and of how others differ, of what
+    ``compile_dataflow`` gave."""
     assert isinstance(run, MethodType) and isinstance(run.__self__, Executable)
-    return run.__self__.seen
+    seen = run.__self__.seen
+    return seen and f"{seen}{_untraced(run.__self__.plan.nodes)}"
+
+
+def _untraced(nodes: Sequence[FlatNode]) -> str:
+    """Return how many of the steps, of runs that nobody traces, are of several kernels."""
+    loops = [node.value.overlaps for node in nodes if node.kind is Kind.WHOLE]
+    counts = [
+        (sum([node.kind is Kind.BATCH for node in nodes]), "batch", "batches"),
+        (loops.count(False), "loop run as one", "loops run as one"),
+        (loops.count(True), "loop moved in native memory", "loops moved in native memory"),
+    ]
+    found = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+    return f"; without a trace: {', '.join(found)}" if found else ""
 
 
 def limit_of(count: int) -> MemoryLimit:
