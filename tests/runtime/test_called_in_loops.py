@@ -15,10 +15,8 @@ import pytest
 from api import (
     CoreRun,
     Executable,
-    Plan,
     RunState,
     Watch,
-    alone,
     core_calls,
     core_code,
     core_workers,
@@ -34,7 +32,7 @@ from test_overlapped_loops import runs as runs
 from test_token_core import CALLED, PROGRAMS, lowered_of
 
 sys.path.append(os.path.join(os.path.dirname(__file__), "model"))
-from core_model import FRAME, given, tables_of  # noqa: E402
+from core_model import given, tables_of  # noqa: E402
 
 pytestmark = needs_native
 WHERE = contextvars.ContextVar("WHERE", default="nowhere")
@@ -261,13 +259,12 @@ def gone(lowered, tables, feeds, threads):
     found = run.run(args)
     if found is not None:
         return list(found), False
-    plan = Plan(alone(lowered, [node for node in lowered.nodes if node.frame == FRAME]))
     assert run.is_left
-    return gone_on(run, plan, RunState(), Watch(None, None), executable._by_itself_from), True
+    return gone_on(run, RunState(), Watch(None, None), executable._by_itself_from), True
 
 
-@each(itertools.product(PROGRAMS, (1, 3, 10), (1, 2), CALLED), parts=2, one_in=2)
-def test_python_goes_on_where_a_kernel_gives_something_else(program, window, threads, called):
+@each(itertools.product(CALLED, PROGRAMS, (1, 2), (1, 3, 10)), parts=2, one_in=2)
+def test_python_goes_on_where_a_kernel_gives_something_else(called, program, threads, window):
     lowered, feeds = lowered_of(program, window)
     wanted = Executable(lowered).run(feeds)
     some = False
@@ -278,12 +275,12 @@ def test_python_goes_on_where_a_kernel_gives_something_else(program, window, thr
             if one.step.flat.op.name == "twice":
                 kernel = one.step.call
                 one.step.call = lambda *args, kernel=kernel: (
-                    kernel(*args) if next(count) != last else np.array(kernel(*args), object)[()]
+                    kernel(*args) if next(count) != last else int(kernel(*args))  # which was not said
                 )
         found, is_left = gone(lowered, tables, feeds, threads)
         some |= is_left
         assert found == wanted
-    assert some or called in ("none", "light")
+    assert some or called != "heavy"  # of what Python alone sees nothing is said
 
 
 def test_the_first_failure_is_told(runs):

@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from api import CoreRun, Executable, Graph, SeededExecutor, core_code, lower
+from api import CoreRun, Executable, Graph, RunState, SeededExecutor, Watch, core_code, executable, gone_on, lower
 from api import core_workers as cw
 from api import token_core as tc
 from each_case import each
@@ -61,12 +61,16 @@ def lowered_of(program, window):
     return lower(g, list(outs), inputs), [np.int64(5 + k) for k in range(len(inputs))]
 
 
-def with_orders(model, seed):
-    """The results of a run of a model by workers who begin and end in an order drawn by ``seed``."""
+def with_orders(model, seed, moves=-1):
+    """The results of a run of a model by workers who begin and end in an order drawn by ``seed``; after so many
+    ``moves`` Python goes on."""
     draw = random.Random(seed)
     model.put_back(model.first)
     m, busy = model.m, set[int]()
-    while True:
+    while not m[tc.OVER]:
+        if not moves:
+            return gone_on(model.run, RunState(), Watch(None, None), executable._by_itself_from)
+        moves -= 1
         free = [k for k in range(model.workers) if k not in busy]
         count = model.ready() if free else 0
         if not (count or busy):
@@ -97,14 +101,24 @@ def test_orders_give_the_answer_of_the_readable_scheduler(program, called, seeds
             assert with_orders(model, seed) == wanted, f"window {window}, seed {seed}"
 
 
+@each(itertools.product(CALLED, PROGRAMS, WINDOWS))
+def test_python_goes_on_from_wherever_a_run_is(called, program, window):
+    lowered, feeds = lowered_of(program, window)
+    wanted = SeededExecutor(lowered).run(feeds)
+    model = CoreModel(lowered, feeds, 3, CALLED[called])
+    model.first = model.start()
+    for seed in range(6):
+        assert with_orders(model, seed, 5 + 13 * seed) == wanted, f"seed {seed}"
+
+
 @pytest.fixture(scope="module")
 def enter():
     return core_code.entered(cw.core)
 
 
 @needs_native
-@each([(program, *rest) for program in PROGRAMS for rest in itertools.product(WINDOWS, (1, 2, 4), CALLED)], one_in=4)
-def test_machine_code_gives_that_answer(program, window, threads, called):
+@each(itertools.product(PROGRAMS, CALLED, WINDOWS, (1, 2, 4)), one_in=4)
+def test_machine_code_gives_that_answer(program, called, window, threads):
     lowered, feeds = lowered_of(program, window)
     tables = tables_of(lowered, 4, CALLED[called])
     for _ in range(3):

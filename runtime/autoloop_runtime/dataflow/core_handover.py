@@ -23,21 +23,18 @@ from .token_forms import TokenForm
 
 
 def gone_on(
-    run: CoreRun, plan: Plan, state: RunState, watch: Watch,
-    go_on: Callable[[State, deque[Item], RunState, Watch], list[Any]],
+    run: CoreRun, state: RunState, watch: Watch, go_on: Callable[[State, deque[Item], RunState, Watch], list[Any]]
 ) -> list[Any]:  # fmt: skip
     """Return the results of a run that has been left.
 
     Parameters
     ----------
     run : CoreRun
-        Nobody is in it any more.
-    plan : Plan
-        Of its loop alone, from which its tables were made.
+        Nobody is in it any more. Its tables are of a plan of its loop alone.
     go_on : callable
         Runs what is ready and all that follows.
     """
-    found = _Handover(run, plan)
+    found = _Handover(run)
     tokens, ready = found.tokens, found.ready
     try:
         for record, out in run.otherwise:
@@ -60,8 +57,9 @@ def gone_on(
 class _Handover:
     """Makes the tokens, and tells which kernels are ready."""
 
-    def __init__(self, run: CoreRun, plan: Plan) -> None:
+    def __init__(self, run: CoreRun) -> None:
         self._run, self._tables, self._words = run, run.tables, run.values.words
+        plan = self._tables.plan
         self.tokens = State(plan)
         self._steps = {place: one.step for place, one in run.tables.called.items()}
         self._iterations: dict[int, Iteration] = {}

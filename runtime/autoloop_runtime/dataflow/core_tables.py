@@ -140,6 +140,7 @@ class LoopTables(Buffers):
 
     Attributes
     ----------
+    plan : Plan
     words : array
     steps : list of int
         Where they are told.
@@ -172,7 +173,7 @@ class LoopTables(Buffers):
         order: Callable[[Step], tuple[float, float]], workers: int,
     ) -> None:  # fmt: skip
         self.frame = frame
-        self._plan, self._codes, self._forms, self._order = plan, codes, forms, order
+        self.plan, self._codes, self._forms, self._order = plan, codes, forms, order
         self._own = plan.frames[frame]
         #: Python calls some of the kernels
         self.is_shared = any(step.call is not None and step.flat.index not in codes for step in self._own.steps)
@@ -264,7 +265,7 @@ class LoopTables(Buffers):
             form: TokenForm | None = None
             for node in those:
                 form = self._forms.get((node.index, 0), form)
-                edges = self._plan.edges_of((node.index, 0))
+                edges = self.plan.edges_of((node.index, 0))
                 if not node.constant:
                     tokens.append((self._place_of(edges), k + 1))
                     continue

@@ -78,7 +78,7 @@ class OverlappedLoop:
         if found is not None:
             return found
         if run.is_left:
-            return tuple(gone_on(run, self._otherwise, state, Wanted(unwanted), self._go_on))
+            return tuple(gone_on(run, state, Wanted(unwanted), self._go_on))
         return tuple(self._run(self._otherwise, given, state, Wanted(unwanted)))
 
     def place(self, error: BaseException) -> tuple[FlatNode, list[tuple[Node, int]]] | None:

@@ -170,12 +170,26 @@ class CoreModel:
             self.run._add(w, int(m[w + tc.W_CLASS]), 1)
         assert got == tc.GOT
         if m[m[w + tc.W_STEP] + tc.S_CODE]:
-            for k in range(m[m[w + tc.W_STEP] + tc.S_MADE]):
-                ctypes.memset(int(m[m[w + tc.W_MADE] + k]), 0, 64)  # of a boolean only one byte is written
+            self.clean(w)
             self.call(w)
         else:
             cw.gather(m, w)
+            self.clean(w)
         return tuple([self.name(record) for record in self.records(w)])
+
+    def clean(self, w: int) -> None:
+        """Let what kernels give be written to what is as if it were new: of a boolean only one byte is."""
+        m = self.m
+        for buffer in self.buffers(w):
+            if self.tables.sizes[m[m[tc.CLASSES] + buffer]][0]:
+                ctypes.memset(int(m[m[tc.ADDRESSES] + buffer]), 0, 64)
+
+    def buffers(self, w: int) -> list[int]:
+        """The buffers of what a worker's kernels give."""
+        m, found = self.m, []
+        for record in self.records(w):
+            found += [int(m[record + tc.R_BUFFERS + k]) for k in range(m[m[record + tc.R_STEP] + tc.S_MADE])]
+        return found
 
     def end(self, at: Position, worker: int) -> tuple[str, Position]:
         self.put_back(at)
@@ -264,8 +278,7 @@ class CoreModel:
         found += [int(m[m[tc.LATER] + 2 * k + 1]) for k in range(m[tc.LATERS])]
         found += [int(m[m[tc.RESULTS] + k]) for k in range(len(self.tables.leaving))]
         for worker in at.busy:
-            for record in self.records(self.area(worker)):
-                found += [int(m[record + tc.R_BUFFERS + k]) for k in range(m[m[record + tc.R_STEP] + tc.S_MADE])]
+            found += self.buffers(self.area(worker))
         return Counter([b for b in found if b >= m[tc.COUNTED]])
 
     def counted(self) -> Counter[int]:
