@@ -41,6 +41,28 @@ def test_products_are_numpys(name, dtype, near, shared):
         np.testing.assert_array_equal(got, a @ b)  # whole numbers: no sum is rounded
 
 
+@each([
+    ("few", "f4", ALONE), ("many", "f4", 0), ("wide", "f4", ALONE), ("few", "i4", ALONE), ("wide", "f8", 0),
+    ("many", "f8", ALONE),
+])  # fmt: skip
+def test_right_matrices_are_turned_square_by_square(name, dtype, shared):
+    """As they are copied; those that are no whole squares beforehand."""
+    rng, sizes = (
+        np.random.default_rng(4),
+        [(33, 64, 48), (40, 40, 208), (5, 16, 16), (3, 24, 72), (40, 33, 64), (1, 64, 64)],
+    )
+    pairs = [[rng.integers(-9, 9, shape).astype(dtype) for shape in ((m, k), (n, k))] for m, k, n in sizes]
+    values = [x for pair in pairs for x in pair]
+    with pytest.MonkeyPatch.context() as patch, translated():
+        patch.setattr(gemm, "machine_of", lambda features: MACHINES[name])
+        patch.setattr(gemm, "INNER", 16)
+        patch.setattr(gemm, "LARGE", shared)
+        patch.setattr(products, "SHARED_WORK", shared)
+        run = compile_native(graph_of(lambda *xs: [matmul(a, b.T) for a, b in zip(xs[::2], xs[1::2])], *values))
+    for got, (a, b) in zip(run(values), pairs):
+        np.testing.assert_array_equal(got, a @ b.T)
+
+
 @pytest.mark.parametrize(("is_shared", "threads", "count"), [(False, 1, 1), (False, 2, 0), (True, 2, 1)])
 def test_large_products_are_blas_where_it_has_threads_for_them(is_shared, threads, count, monkeypatch):
     monkeypatch.setattr(machine_kernels, "blas_threads", lambda most: min(most, threads))

@@ -21,14 +21,21 @@ def drawn(*shape, power=0):
     return np.ldexp(np.random.default_rng(sum(shape)).standard_normal(shape), power).astype(np.float32)
 
 
+#: which matrices are given transposed
+TURNED = {
+    "": matmul,
+    "left": lambda a, b: matmul(a.T, b),
+    "right": lambda a, b: matmul(a, b.T),
+    "both": lambda a, b: matmul(a.T, b.T),
+}
+
+
 def compiled(turned, *values):
-    run = compile_native(
-        graph_of((lambda a, b: [matmul(a.T, b)]) if turned else (lambda a, b: [matmul(a, b)]), *values)
-    )
+    run = compile_native(graph_of(lambda a, b: [TURNED[turned](a, b)], *values))
     return lambda *given: run(given)[0]
 
 
-@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("turned", TURNED)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_products_are_right_whatever_is_small_in_them(size, turned):
     m, k, n = size
@@ -36,10 +43,12 @@ def test_products_are_right_whatever_is_small_in_them(size, turned):
     for first, second in POWERS:
         a, b = drawn(m, k, power=first), drawn(k, n, power=second)
         a[::3], a[1] = whole[::3], 0.0  # rows are as different as they may be
-        given = np.ascontiguousarray(a.T) if turned else a
-        run = run or compiled(turned, given, b)
+        given = [
+            np.ascontiguousarray(x.T) if turned in (side, "both") else x for side, x in (("left", a), ("right", b))
+        ]
+        run = run or compiled(turned, *given)
         wide = a.astype(np.float64), b.astype(np.float64)
-        error = np.abs(run(given, b) - wide[0] @ wide[1])
+        error = np.abs(run(*given) - wide[0] @ wide[1])
         assert (error <= k * (3e-7 * (np.abs(wide[0]) @ np.abs(wide[1])) + 2.0**-150)).all()
 
 
@@ -47,21 +56,21 @@ def test_what_is_no_number_stays_so():
     a, b = drawn(16, 16, power=-140), drawn(16, 16)
     a[3, 2], a[5, 1], b[2, 7], b[4] = np.inf, np.nan, np.inf, 0.0
     with np.errstate(all="ignore"):
-        got, want = compiled(False, a, b)(a, b), a @ b
+        got, want = compiled("", a, b)(a, b), a @ b
     np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
     np.testing.assert_array_equal(np.isinf(got) * np.sign(got), np.isinf(want) * np.sign(want))
 
 
 def test_numbers_that_are_not_small_are_multiplied_as_ever(monkeypatch):
     a, b = drawn(48, 96), drawn(96, 32)
-    with_question = compiled(False, a, b)(a, b)
+    with_question = compiled("", a, b)(a, b)
     monkeypatch.setattr(subnormal_products, "fits", lambda *_: False)
-    np.testing.assert_array_equal(with_question, compiled(False, a, b)(a, b))
+    np.testing.assert_array_equal(with_question, compiled("", a, b)(a, b))
 
 
 def test_small_numbers_take_about_as_long_as_others():
     a, b = drawn(32, 64), drawn(64, 64)
-    small, run = np.ldexp(a, -140), compiled(False, a, b)
+    small, run = np.ldexp(a, -140), compiled("", a, b)
 
     def taken(x):
         run(x, b)

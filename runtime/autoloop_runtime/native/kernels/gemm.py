@@ -5,7 +5,8 @@ left matrix is broadcast, a row of the right one is loaded as vectors. Because a
 tested at run time; leftover columns are masked, and the rows are cut so that all tiles are nearly equal. The columns of
 a right matrix that is too large for the nearest cache are copied next to each other, for all tiles that need them:
 NumPy's memory begins anywhere, and vectors that cross lines of the cache, or rows that are a power of two apart, take
-up to twice as long. Where there are few registers, and so tiles are narrow, those of all matrices are.
+up to twice as long. Where there are few registers, and so tiles are narrow, those of all matrices are. A right matrix
+that is transposed is turned on the way.
 
 It stays beside BLAS because it is faster up to some hundreds of rows, and is there without SciPy: on one thread against
 OpenBLAS 0.3.31 (AVX-512), 1.2 times as fast for n = 32 to 512, single and double, and slower for 1024;
@@ -48,7 +49,10 @@ class Machine:
 
 @dataclass(frozen=True)
 class Problem:
-    """``c[i, j] = sum(a[i, k] * b[k, j])`` for an ``m`` x ``n`` result; strides in elements, that of ``j`` is 1."""
+    """``c[i, j] = sum(a[i, k] * b[k, j])`` for an ``m`` x ``n`` result; strides in elements, that of ``j`` is 1.
+
+    ``turned``: the stride of ``k`` in the right matrix is 1, and ``b`` that of ``j``.
+    """
 
     t: LType
     m: int
@@ -57,6 +61,7 @@ class Problem:
     a: tuple[int, int]
     b: int
     c: int
+    turned: bool = False
 
 
 def machine_of(features: frozenset[str]) -> Machine:
@@ -77,8 +82,16 @@ def panel(p: Problem, machine: Machine) -> int:
 
 def is_copying(p: Problem, machine: Machine) -> bool:
     """Return whether columns of the right matrix are copied, in each call."""
+    if p.turned:
+        return True
     is_near = machine.registers > _FEW_REGISTERS and p.k * p.b * p.t.size <= NEAR
     return p.m >= COPIED and p.n >= panel(p, machine) and not is_near
+
+
+def may_be_turned(p: Problem, machine: Machine) -> bool:
+    """Return whether there is a kernel for a right matrix that is turned: it is, square by square of whole vectors."""
+    lanes = _lanes(p, machine)
+    return lanes > 1 and p.k % lanes == 0 == p.n % lanes
 
 
 def tile_rows(p: Problem, machine: Machine) -> int:
@@ -117,10 +130,11 @@ class _Kernel:
         width = self.columns * self.lanes
         parts = -(-p.k // min(INNER, max(1, PANEL // (width * p.t.size))))
         #: how much of the inner extent is done at once
-        self.depth = -(-p.k // max(1, parts))
+        is_large = p.m * p.n * p.k >= LARGE
+        step = self.lanes if p.turned else ROUND if is_large else 1
+        self.depth = min(p.k, -(-p.k // (max(1, parts) * step)) * step)
         self._inner = self._once  # more at once would only take longer to compile
-        if p.m * p.n * p.k >= LARGE:
-            self.depth = min(p.k, -(-self.depth // ROUND) * ROUND)
+        if is_large:
             self._inner = module.loop_id(f'!{{!"llvm.loop.unroll.count", i32 {ROUND}}}')
         #: elements of the copied columns, 0 if they are read where they are
         self.copied = self.depth * width if is_copying(p, machine) else 0
@@ -145,21 +159,27 @@ class _Kernel:
         width, p = self.columns * self.lanes, self.p
         a = self._at("%a", start * p.a[1])
         whole, rest = divmod(p.n, width)
-        b = self._at("%b", start * p.b)
+        b = self._at("%b", start if p.turned else start * p.b)
+        across = p.b if p.turned else 1
         if whole:
             with self._loop(whole) as j:
                 offset = self.writer.let(f"mul nuw nsw i64 {j}, {width}")
-                right, step = self._at(b, offset), p.b
+                right, step = self._at(b, self._times(offset, across)), p.b
                 if self.copied:
                     right, step = self._copy(right, width, depth), width
                 self._tiles(a, (right, step), self._at("%c", offset), width, depth, start > 0)
         if rest:
-            right = self._at(b, whole * width)
-            self._tiles(a, (right, p.b), self._at("%c", whole * width), rest, depth, start > 0)
+            right, step = self._at(b, whole * width * across), p.b
+            if p.turned:
+                right, step = self._copy(right, rest, depth), rest
+            self._tiles(a, (right, step), self._at("%c", whole * width), rest, depth, start > 0)
 
     def _copy(self, b: str, width: int, depth: int) -> str:
         """Write a copy of ``width`` columns of the right matrix, row behind row."""
         writer = self.writer
+        if self.p.turned:
+            self._turn(b, width, depth)
+            return "%columns"
         with writer.loop(depth, self._once) as loop:
             row = self._at(b, writer.let(f"mul nsw i64 {loop.index}, {self.p.b}"))
             place = self._at("%columns", writer.let(f"mul nuw nsw i64 {loop.index}, {width}"))
@@ -167,6 +187,36 @@ class _Kernel:
                 value = self._load(self._at(row, at), self.lanes)
                 writer.do(f"store {self._vector} {value}, ptr {self._at(place, at)}, align {self.p.t.size}")
         return "%columns"
+
+    def _turn(self, b: str, width: int, depth: int) -> None:
+        """Write a copy of columns that lie as rows, one square of vectors after the other."""
+        writer, lanes = self.writer, self.lanes
+        with writer.loop(depth // lanes, self._once) as rows, writer.loop(width // lanes, self._once) as columns:
+            first, column = self._times(rows.index, lanes), self._times(columns.index, lanes)
+            there = self._at(self._at(b, self._times(column, self.p.b)), first)
+            square = [self._load(self._at(there, k * self.p.b), lanes) for k in range(lanes)]
+            place = self._at(self._at("%columns", self._times(first, width)), column)
+            for k, row in enumerate(self._transposed(square)):
+                writer.do(f"store {self._vector} {row}, ptr {self._at(place, k * width)}, align {self.p.t.size}")
+
+    def _transposed(self, square: list[str]) -> list[str]:
+        """Return the columns of a square of vectors: in each step one bit of rows and columns changes places."""
+        lanes, step = self.lanes, 1
+        while step < lanes:
+            low = [c if not c & step else lanes + c - step for c in range(lanes)]
+            high = [c + step if not c & step else lanes + c for c in range(lanes)]
+            made = list(square)
+            for k in range(lanes):
+                if not k & step:
+                    both = square[k], square[k + step]
+                    made[k], made[k + step] = self._mixed(both, low), self._mixed(both, high)
+            square, step = made, 2 * step
+        return square
+
+    def _mixed(self, both: tuple[str, str], places: list[int]) -> str:
+        chosen = ", ".join(f"i32 {place}" for place in places)
+        vectors = ", ".join(f"{self._vector} {one}" for one in both)
+        return self.writer.let(f"shufflevector {vectors}, <{self.lanes} x i32> <{chosen}>")
 
     def _tiles(self, a: str, b: tuple[str, int], c: str, width: int, depth: int, add: bool) -> None:
         """Write all tiles of one panel, ``width`` columns wide; ``b``: where it is, and how far its rows are apart."""
@@ -211,6 +261,9 @@ class _Kernel:
 
     def _loop(self, count: int) -> _Rounds:
         return _Rounds(self.writer, count, self._once)
+
+    def _times(self, count: str, step: int) -> str:
+        return count if step == 1 else self.writer.let(f"mul nsw i64 {count}, {step}")
 
     def _at(self, pointer: str, offset: int | str) -> str:
         if offset == 0:

@@ -45,7 +45,7 @@ def _matrices(p: Problem) -> tuple[_Matrix, _Matrix] | None:
     if 1 not in p.a:
         return None
     left = _Matrix(p.m, p.k, p.a[0]) if p.a[1] == 1 else _Matrix(p.k, p.m, p.a[1])
-    return left, _Matrix(p.k, p.n, p.b)
+    return left, _Matrix(p.n, p.k, p.b) if p.turned else _Matrix(p.k, p.n, p.b)
 
 
 def define(module: Module, name: str, p: Problem, machine: Machine, product: str) -> None:
@@ -138,7 +138,7 @@ class _Scaling(_Vectors):
         left, right = self.left, self.right
         strides = (left.columns, 1) if p.a[1] == 1 else (1, left.columns)
         inner = replace(p, a=strides, b=right.columns)
-        parts = (p.t.name, p.m, p.n, p.k, *inner.a, inner.b, inner.c)
+        parts = (p.t.name, p.m, p.n, p.k, *inner.a, inner.b, inner.c, "turned" if p.turned else "dense")
         self.product = "gemm_" + "_".join(map(str, parts))
         gemm.define(module, self.product, inner, machine)
 

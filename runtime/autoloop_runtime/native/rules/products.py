@@ -137,7 +137,7 @@ def multiply(ctx: Context, a: Array, b: Array, out: Array) -> None:
     if a.shape[-1] == 0:
         store(ctx, Splat(literal(0, out.t), out.t, out.shape), out)
         return
-    if b.strides[-1] != 1 and n >= FEW_COLUMNS and not _few(m, n):
+    if b.strides[-1] != 1 and n >= FEW_COLUMNS and not _few(m, n) and _turned(ctx, a, b, out) is None:
         b = _copied(ctx, b)
     _batched(ctx, a, b, out)
 
@@ -155,6 +155,15 @@ def _as_matrices(a: Array, b: Array, out: Array) -> tuple[Array, Array, Array]:
     tail = list(out.strides[len(batch) :])
     strides += [tail.pop(0) if rows else int(n), tail.pop(0) if columns else 1]
     return a, b, replace(out, shape=(*batch, m, n), strides=tuple(strides))
+
+
+def _turned(ctx: Context, a: Array, b: Array, out: Array) -> gemm.Problem | None:
+    """Return a product whose right matrix lies column behind column, if there is a kernel for that."""
+    (m, k), n = a.shape[-2:], b.shape[-1]
+    if b.strides[-2] != 1 or out.t.kind == "c" or m == 1 or m * n * k >= min(BLAS_WORK, _most(out.t)):
+        return None
+    problem = gemm.Problem(out.t, m, n, k, (a.strides[-2], a.strides[-1]), b.strides[-1], out.strides[-2], True)
+    return problem if gemm.may_be_turned(problem, gemm.machine_of(ctx.libraries.features)) else None
 
 
 def _few(m: int, n: int) -> bool:
@@ -214,7 +223,10 @@ def _short_product(ctx: Context, a: Array, b: Array, out: Array, work: int) -> N
         return
     if _by_blas(ctx, a, b, out, work, BLAS_WORK):
         return
-    if b.strides[1] != 1 or _few(m, n):
+    turned = None if b.strides[1] == 1 or _few(m, n) else _turned(ctx, a, b, out)
+    if turned is not None:
+        _call(ctx, turned, (a.pointer, b.pointer, out.pointer))
+    elif b.strides[1] != 1 or _few(m, n):
         _sums(ctx, a, b, out)
     else:
         problem = gemm.Problem(out.t, m, n, k, (a.strides[0], a.strides[1]), b.strides[0], out.strides[0])
@@ -225,16 +237,16 @@ def _call(ctx: Context, p: gemm.Problem, pointers: Sequence[str]) -> None:
     machine = gemm.machine_of(ctx.libraries.features)
     rows = gemm.tile_rows(p, machine)
     rows *= -(-p.m // (rows * PIECES))
-    width = gemm.panel(p, machine)
+    width, across = gemm.panel(p, machine), p.b if p.turned else 1
     if p.m * p.n * p.k < SHARED_WORK:
         _kernel(ctx, p, pointers)
     elif rows < FEW_ROWS and p.n > width and gemm.is_copying(p, machine):  # each piece copies what it needs
         width *= -(-p.n // (width * PIECES))
-        _shared(ctx, p, pointers, p.n, width, lambda n: replace(p, n=n), (0, 1, 1))
+        _shared(ctx, p, pointers, p.n, width, lambda n: replace(p, n=n), (0, across, 1))
     elif p.m > rows:
         _shared(ctx, p, pointers, p.m, rows, lambda n: replace(p, m=n), (p.a[0], 0, p.c))
     elif p.n > width:
-        _shared(ctx, p, pointers, p.n, width, lambda n: replace(p, n=n), (0, 1, 1))
+        _shared(ctx, p, pointers, p.n, width, lambda n: replace(p, n=n), (0, across, 1))
     else:
         _kernel(ctx, p, pointers)
 
@@ -266,7 +278,7 @@ def _shared(
 
 
 def _kernel(ctx: Context, p: gemm.Problem, pointers: Sequence[str]) -> None:
-    parts = (p.t.name, p.m, p.n, p.k, *p.a, p.b, p.c)
+    parts = (p.t.name, p.m, p.n, p.k, *p.a, p.b, p.c, *(["turned"] if p.turned else []))
     name = "gemm_" + "_".join([str(x).replace("-", "m") for x in parts])
     machine = gemm.machine_of(ctx.libraries.features)
     gemm.define(ctx.module, name, p, machine)
