@@ -18,7 +18,7 @@ Leave = Callable[[str, str], NoReturn]
 
 
 def as_foreign(
-    name: str, executor: str, leaves: Sequence[Any], names: Callable[[], Sequence[str]], leave: Leave
+    name: str, executor: str, leaves: list[Any], names: Callable[[], Sequence[str]], leave: Leave
 ) -> list[Any]:
     """Return the leaves of a call with a ``ForeignArray`` in place of each array of another library.
 
@@ -26,7 +26,8 @@ def as_foreign(
     ----------
     name, executor : str
         Of the function.
-    leaves : sequence
+    leaves : list
+        It comes back as it is if there is none among them.
     names : callable
         Gives a name for each of them.
     leave : callable
@@ -63,7 +64,7 @@ def as_foreign(
         again = first.setdefault(id(leaf), place)
         extents = tuple([n or 0 for n in shape])
         made[place] = ForeignArray(leaf, namespace, dtype, extents, None if again == place else again)
-    return made
+    return leaves if known is None else made
 
 
 def _said(refusal: NamespaceRefusal) -> str:

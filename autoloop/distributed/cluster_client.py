@@ -19,6 +19,8 @@ from autoloop_runtime.base.forks import Kind
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.distributed.remote_cluster import Cluster, Network, dask_client, of, set_current
 
+#: iterations between two checkpoints
+_EVERY = 100
 _LOCK = Kind("clients", "a child has no connection of its parent's").lock()
 
 
@@ -64,12 +66,13 @@ class Client:
     """
 
     def __init__(
-        self, client: Any = None, *, checkpoint_to: str | os.PathLike[str] | None = None, checkpoint_every: int = 100,
-        resume: bool | str | os.PathLike[str] = False, **options: Any,
+        self, client: Any = None, *, checkpoint_to: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = _EVERY, resume: bool | str | os.PathLike[str] = False, **options: Any,
     ) -> None:  # fmt: skip
         check_executor(REMOTE)  # refuses where the extra is missing
-        if checkpoint_to is None and resume is not False:
-            raise TypeError("resume goes on from checkpoints; say with checkpoint_to where they are kept [AL715]")
+        if checkpoint_to is None and (resume is not False or checkpoint_every != _EVERY):
+            what = "resume goes on from" if resume is not False else "checkpoint_every says how often there are"
+            raise TypeError(f"{what} checkpoints; say with checkpoint_to where they are kept [AL715]")
         self._asked = None if checkpoint_to is None else checked(checkpoint_to, checkpoint_every, resume)
         dask: Any = importlib.import_module("distributed")
         self._owns = False

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import autoloop as al
 import numpy as np
 import pytest
+from autoloop.distributed import Client
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 pytest.importorskip("array_api_compat")
 
@@ -57,3 +61,80 @@ def test_a_gradient_through_a_loop_that_is_left(memory):
     np.testing.assert_allclose(value, expected, rtol=1e-12)
     for one, other in zip(slopes, wanted, strict=True):
         np.testing.assert_allclose(np.asarray(one), other, rtol=1e-9, atol=1e-14)
+
+
+@al.function
+def halved(x):
+    n = 0
+    while x.sum() > 1:
+        x = x / 2
+        n += 1
+    return x, n
+
+
+def a_client(**options):
+    distributed = pytest.importorskip("distributed")
+    return distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0", **options)
+
+
+def test_an_array_that_another_client_has():
+    """It was lost, and that was said five times in vain, of workers without enough memory."""
+    with a_client() as one, a_client() as other:
+        with one.as_current():
+            x = da.arange(10.0, chunks=4).persist()
+        with other.as_current(), pytest.raises(ValueError, match=r"persisted with another client.*AL620"):
+            halved(x)
+        with one.as_current():
+            assert halved(x)[1] == 6
+
+
+def test_a_client_that_cannot_be_waited_for():
+    async def main():
+        async with a_client(asynchronous=True):
+            halved(da.arange(10.0, chunks=4))
+
+    with pytest.raises(RuntimeError, match="asynchronous=True.*AL620"):
+        asyncio.run(main())
+
+
+def test_other_collections_are_values_as_others():
+    """A call with one of them began again without end."""
+    with pytest.warns(UserWarning, match="a new Delayed"):
+        delayed = al.function(lambda x: x * 2 + 1)(dask.delayed(3))
+    assert delayed.compute() == 7
+    days = da.from_array(np.array(["2020-01-01", "2020-01-05"], "M8[D]"), chunks=1)
+    with pytest.warns(UserWarning, match="argument 'x' is an array of dask.array of dtype datetime64"):
+        assert al.function(lambda x: x - x.min())(days).compute().astype(int).tolist() == [0, 4]
+
+
+def test_checkpoints_that_are_nowhere(tmp_path):
+    with pytest.raises(FileNotFoundError, match="AL715"), al.keep_checkpoints(tmp_path, resume=tmp_path / "elsewhere"):
+        pass
+    pytest.importorskip("distributed")
+    with pytest.raises(TypeError, match=r"checkpoint_every.*AL715"):
+        Client("tcp://127.0.0.1:1", checkpoint_every=7)
+
+
+def noted(x, n):
+    i, sizes = 0, []
+    while i < n:
+        x = x * 0.5 + 1.0
+        sizes.append(x.sum())
+        i += 1
+    return x, sizes
+
+
+def test_a_checkpoint_of_a_list_is_written_at_once(tmp_path, monkeypatch):
+    """Its elements were written one after the other, and each was waited for."""
+    real, written = dask.compute, []
+
+    def compute(*tasks, **options):
+        written.append(len(tasks))
+        return real(*tasks, **options)
+
+    monkeypatch.setattr(dask, "compute", compute)
+    with al.keep_checkpoints(tmp_path, checkpoint_every=4):
+        x, sizes = al.function(noted)(da.from_array(np.arange(6.0), chunks=3), np.int64(12))
+    assert [count for count in written if count > 1][:2] == [2 + 4, 2 + 8]  # chunks of x, and elements
+    expected = noted(np.arange(6.0), 12)
+    assert np.array_equal(x.compute(), expected[0]) and np.allclose([one.compute() for one in sizes], expected[1])

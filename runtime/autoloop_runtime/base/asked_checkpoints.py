@@ -58,4 +58,7 @@ def checked(folder: str | os.PathLike[str], every: int, resume: bool | str | os.
         raise ValueError(f"checkpoint_every is a number of iterations from 1 on, got {every} [AL715]")
     if isinstance(resume, bool):
         return AskedCheckpoints(path, every, path if resume else None)
-    return AskedCheckpoints(path, every, os.path.abspath(os.fspath(resume)))
+    given = os.path.abspath(os.fspath(resume))
+    if given != path and not os.path.isdir(given):
+        raise FileNotFoundError(f"there are no checkpoints to go on from: {given!r} is no folder [AL715]")
+    return AskedCheckpoints(path, every, given)

@@ -9,6 +9,7 @@ import importlib
 import itertools
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..collections.versioned_array import ArrayValue
@@ -43,27 +44,30 @@ class DaskChunks:
         """Return what tells it from others: its name, which is made of what it is computed from, and its chunks."""
         return f"{value.name} {value.chunks} {value.dtype}"
 
-    def write(self, folder: str, stem: str, value: Any) -> dict[str, Any]:
-        """Write the chunks of a value to files, each where it is."""
-        text = dtype_text(value.dtype)
-        if any(extent != extent for sizes in value.chunks for extent in sizes):
-            raise unsaid("an array of Dask's whose chunks have no known size")
+    def write(self, folder: str, values: Sequence[tuple[str, Any]]) -> list[dict[str, Any]]:
+        """Write the chunks of values to files, each where it is, all at once."""
         delayed: Any = importlib.import_module("dask").delayed(_write, pure=False)
-        names = ["-".join(map(str, (stem, *place))) or stem for place in _places(value.chunks)]
-        names = [f"{name}-0.npy" if name == stem else f"{name}.npy" for name in names]
-        chunks = value.to_delayed(optimize_graph=False).ravel()
-        tasks = [delayed(os.path.join(folder, name), chunk) for name, chunk in zip(names, chunks)]
-        written = importlib.import_module("dask").compute(*tasks)
-        for name in os.listdir(folder):  # of workers that have died meanwhile
-            if name.startswith(f"{stem}-") and name.endswith(_PART):
-                os.unlink(os.path.join(folder, name))
-        missing = [name for name in names if not os.path.exists(os.path.join(folder, name))]
-        if missing:
+        rows: list[dict[str, Any]] = []
+        names, tasks = [], []
+        for stem, value in values:
+            if any(extent != extent for sizes in value.chunks for extent in sizes):
+                raise unsaid("an array of Dask's whose chunks have no known size")
+            those = ["-".join(map(str, (stem, *place))) or stem for place in _places(value.chunks)]
+            those = [f"{name}-0.npy" if name == stem else f"{name}.npy" for name in those]
+            chunks = value.to_delayed(optimize_graph=False).ravel()
+            tasks += [delayed(os.path.join(folder, name), chunk) for name, chunk in zip(those, chunks)]
+            names += those
+            sizes = [list(map(int, axis)) for axis in value.chunks]
+            rows.append({"dtype": dtype_text(value.dtype), "chunks": sizes, "files": those})
+        told = dict(zip(names, importlib.import_module("dask").compute(*tasks)))
+        there = set(os.listdir(folder))
+        for name in there:  # of workers that have died meanwhile
+            if name.endswith(_PART):
+                with suppress(FileNotFoundError):  # of one that is not dead
+                    os.unlink(os.path.join(folder, name))
+        if not there.issuperset(names):
             raise unsaid(f"workers have written to {folder!r}, which is another folder there than here: share it")
-        return {
-            "dtype": text, "chunks": [list(map(int, sizes)) for sizes in value.chunks],
-            "files": [[name, *said] for name, said in zip(names, written)],
-        }  # fmt: skip
+        return [{**row, "files": [[name, *told[name]] for name in row["files"]]} for row in rows]
 
     def read(self, folder: str, row: Mapping[str, Any]) -> Any:
         """Return the array of which the files are the chunks; they are read when it is computed."""

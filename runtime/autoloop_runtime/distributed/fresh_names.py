@@ -103,6 +103,12 @@ class FreshNames:
             node.key: node for layer in layers.values() if layer.is_materialized() for node in layer.values()
             if isinstance(node, self._future)
         }  # fmt: skip
+        other = next((one.client for one in futures.values() if one.client is not self._client), None)
+        if other is not None:  # Dask refuses it, too; here its chunks would be lost
+            raise ValueError(
+                f"an array was persisted with another client, {other!r}, than the one that the call runs on, "
+                f"{self._client!r}: call it inside of that client, or compute the array before [AL620]"
+            )
         for name in graph.layers:
             there = self._made.get(name)
             if there is None:

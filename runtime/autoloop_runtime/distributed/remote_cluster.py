@@ -153,17 +153,29 @@ def is_in_task() -> bool:
 
 def dask_client(given: Any = None) -> Any:
     """Return the client to use: the one that is given, that of the block around, or Dask's current one; ``None`` if
-    there is none."""
+    there is none.
+
+    Raises
+    ------
+    NoCluster
+        If it is one that cannot be waited for.
+    """
     given = _CURRENT.get() if given is None else given
     if given is not None:
-        return given
+        return _waiting(given)
     if sys.modules.get("distributed") is None:
         return None
     distributed: Any = importlib.import_module("distributed")
     try:
-        return distributed.default_client()
+        return _waiting(distributed.default_client())
     except ValueError:
         return None
+
+
+def _waiting(client: Any) -> Any:
+    if client.asynchronous:
+        raise NoCluster("a client with asynchronous=True cannot wait for what a call needs: make one without [AL620]")
+    return client
 
 
 def set_current(client: Any) -> Setting[None]:
@@ -190,10 +202,8 @@ def current() -> Cluster:
 
 def of(client: Any) -> Cluster:
     """Return what is known of a client."""
-    if client.asynchronous:
-        raise NoCluster("a client with asynchronous=True cannot wait for what a call needs: make one without [AL620]")
     with _lock:
-        return _clusters.get(client) or _clusters.setdefault(client, Cluster(client))
+        return _clusters.get(client) or _clusters.setdefault(_waiting(client), Cluster(client))
 
 
 def _measured(client: Any, slots: int) -> Network:

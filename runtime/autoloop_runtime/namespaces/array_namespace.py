@@ -66,7 +66,7 @@ class Namespace:
         """
         dtype = numpys_dtype(value.dtype)
         if dtype is None:
-            raise NamespaceRefusal(f"NumPy has no dtype as {value.dtype} of {self.name} is [AL613]")
+            raise NamespaceRefusal(f"an array of {self.name} of dtype {value.dtype}, which graphs do not have [AL613]")
         return dtype, tuple([_extent(n) for n in value.shape])
 
     def dtype(self, dtype: DType) -> Any:

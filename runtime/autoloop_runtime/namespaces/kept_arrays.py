@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -35,8 +35,11 @@ class KeptArrays:
         array = self._numpys(value)
         return f"{self._namespace.name} {array.dtype} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"
 
-    def write(self, folder: str, stem: str, value: Any) -> dict[str, Any]:
-        """Write the elements to a file."""
+    def write(self, folder: str, values: Sequence[tuple[str, Any]]) -> list[dict[str, Any]]:
+        """Write the elements of each to a file."""
+        return [self._written(folder, stem, value) for stem, value in values]
+
+    def _written(self, folder: str, stem: str, value: Any) -> dict[str, Any]:
         array = self._numpys(value)
         name = f"{stem}-0.npy"
         said = write_chunk(os.path.join(folder, name), array)

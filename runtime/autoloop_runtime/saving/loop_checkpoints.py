@@ -60,8 +60,11 @@ class ForeignValues(Protocol):
     def told(self, value: Any) -> str:
         """Return what tells it from other arrays, as far as that is known without computing it."""
 
-    def write(self, folder: str, stem: str, value: Any) -> dict[str, Any]:
-        """Write the chunks of a value to files of a folder, which begin with ``stem``; return what is said of it."""
+    def write(self, folder: str, values: Sequence[tuple[str, Any]]) -> list[dict[str, Any]]:
+        """Write the chunks of values to files of a folder, which begin with a stem each; return what is said of each.
+
+        All of a checkpoint's come at once: a list that grows in a loop may have thousands.
+        """
 
     def read(self, folder: str, row: Mapping[str, Any]) -> Any:
         """Return the value of which ``write`` has said so much."""
@@ -256,15 +259,16 @@ class CheckpointFolder:
         making = os.path.join(self.path, f"{_MAKING}{number:08}")
         os.mkdir(making)
         try:
-            arrays = Arrays()
+            arrays, theirs = Arrays(), _Theirs()
             every = [pair for place in places for pair in zip(place.names, place.values)]
             every += [("a variable", value) for value in outside.values]
             header = {
                 "format": FORMAT, "run": self.run,
                 "places": [[place.stage, place.iteration, len(place.values)] for place in places],
-                "values": [_written(making, f"{k}", *pair, arrays) for k, pair in enumerate(every)],
+                "values": [_written(making, f"{k}", *pair, arrays, theirs) for k, pair in enumerate(every)],
                 "states": [form_of(state, arrays) for state in outside.states],
             }  # fmt: skip
+            theirs.write(making)
             written(os.path.join(making, MANIFEST), packed(header, arrays))
             _to_disk(making)
             os.rename(making, os.path.join(self.path, f"{number:08}"))
@@ -338,15 +342,38 @@ def _is_place(row: Any) -> bool:
     return isinstance(row, list) and len(row) == 3 and all(map(is_count, row))
 
 
-def _written(folder: str, stem: str, name: str, value: Any, arrays: Arrays) -> dict[str, Any]:
+class _Theirs:
+    """The arrays of other libraries in a checkpoint, and what the manifest says of them once they are written."""
+
+    def __init__(self) -> None:
+        #: by kind: stems and values, and a row for each
+        self._found: dict[str, list[tuple[str, Any, dict[str, Any]]]] = {}
+
+    def add(self, kind: str, stem: str, value: Any) -> dict[str, Any]:
+        """Return the row of a value that is to be written."""
+        row: dict[str, Any] = {"kind": kind}
+        self._found.setdefault(kind, []).append((stem, value, row))
+        return row
+
+    def write(self, folder: str) -> None:
+        """Write all of them."""
+        for kind, found in self._found.items():
+            said = FOREIGN[kind].write(folder, [(stem, value) for stem, value, _ in found])
+            for (*_, row), one in zip(found, said):
+                row.update(one)
+
+
+def _written(
+    folder: str, stem: str, name: str, value: Any, arrays: Arrays, theirs: _Theirs
+) -> dict[str, Any]:  # fmt: skip
     """Write a value to a folder, or to the arrays of its manifest; return what the manifest says of it."""
     if isinstance(value, ArrayValue):
         of = next((kind for kind, foreign in [*FOREIGN.items()] if foreign.lists(value)), None)
-        row = list_row(value, lambda part, one: _written(folder, f"{stem}-{part}", name, one, arrays), arrays)
+        row = list_row(value, lambda part, one: _written(folder, f"{stem}-{part}", name, one, arrays, theirs), arrays)
         return {"kind": "list", "of": of, **row}
     for kind, foreign in [*FOREIGN.items()]:  # another thread may add to it meanwhile
         if foreign.takes(value):
-            return {"kind": kind, **foreign.write(folder, stem, value)}
+            return theirs.add(kind, stem, value)
     kind = "array" if isinstance(value, np.ndarray) else type(value).__name__
     if kind not in _NUMBERS and not isinstance(value, (np.ndarray, np.generic)):
         raise unsaid(f"{name!r} is a {type(value).__name__}: a checkpoint holds arrays and numbers")
