@@ -29,7 +29,7 @@ from executors import needs_native
 from test_machine_kernels import at_once as at_once
 from test_overlapped_loops import A, B, N, V, W, flat
 from test_overlapped_loops import runs as runs
-from test_token_core import CALLED, PROGRAMS, lowered_of
+from test_token_core import CALLED, PROGRAMS, lowered_of, register
 
 sys.path.append(os.path.join(os.path.dirname(__file__), "model"))
 from core_model import given, tables_of  # noqa: E402
@@ -280,7 +280,7 @@ def test_python_goes_on_where_a_kernel_gives_something_else(called, program, thr
         found, is_left = gone(lowered, tables, feeds, threads)
         some |= is_left
         assert found == wanted
-    assert some or called != "heavy"  # of what Python alone sees nothing is said
+    assert some or called != "heavy" or program is register  # of what Python alone sees nothing is said
 
 
 def test_the_first_failure_is_told(runs):
