@@ -111,6 +111,7 @@ LAZY = {
     ("autoloop.tracing", "autoloop_runtime.ir.foreign_values"),
     ("autoloop.tracing", "autoloop.foreign_namespaces"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.foreign_runs"),
+    ("autoloop_runtime.running.prepare", "autoloop_runtime.running.lazy_inputs"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.passes.results_apart"),
     ("autoloop_runtime.control.kept_kinds", "autoloop_runtime.control.chunked_rows"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.engine"),

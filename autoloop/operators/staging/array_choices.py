@@ -165,7 +165,7 @@ def _origins(memory: Memory) -> set[Memory]:
     """Return what memory may be, but for what the order of elements decides."""
     if not isinstance(memory, Storage):
         return {memory}
-    known = [memory] if memory.is_by_order else memory.origins()
+    known = [memory] if memory.by_order else memory.origins()
     return {*known, *[id(whole_of(array)) for one in known for array in one.own_sources]}
 
 

@@ -75,7 +75,7 @@ def _is_new(one: Any) -> bool:
     storage = kept(one)
     if storage is None or storage.argument is not None or one.view_of is not None:
         return False
-    return len(storage.origins()) == 1 and not storage.own_sources and not storage.is_by_order
+    return len(storage.origins()) == 1 and not storage.own_sources and not storage.by_order
 
 
 def may_be_told(value: Any, with_views: bool = False, apart: Sequence[Any] = ()) -> bool:

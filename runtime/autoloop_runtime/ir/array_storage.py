@@ -107,8 +107,8 @@ class Storage:
     """
 
     __slots__ = (
-        "_in_order", "_is_closed", "_is_linked", "_origins", "_perhaps", "_sources", "argument", "before", "choice",
-        "copied", "elsewhere", "graph", "handles", "in_place_of", "is_by_order", "is_copied_by_order", "is_frozen",
+        "_in_order", "_is_closed", "_is_linked", "_origins", "_perhaps", "_sources", "argument", "before", "by_order",
+        "choice", "copied", "elsewhere", "graph", "handles", "in_place_of", "is_copied_by_order", "is_frozen",
         "is_lying_asked", "is_order_asked", "is_without_axes", "lost", "lying", "part_of", "shared", "tensor",
         "touched", "version",
     )  # fmt: skip
@@ -129,7 +129,8 @@ class Storage:
         self._in_order = self._is_closed = self.is_order_asked = self.is_without_axes = False
         self.is_copied_by_order = False
         #: whether it is another array, or a copy of that, as that lies in memory
-        self.is_by_order = False
+        #: the function that gives this, if that hangs on the order of the elements whether it is a view
+        self.by_order = ""
         self.is_lying_asked = False
         self.lying: Lying | None = None
         #: whether a name of it, or of a view of it, was made read-only
@@ -213,7 +214,7 @@ class Storage:
                 raise UnknownWhileTracing(
                     "whether this is an array that setflags has made read-only, only the run knows"
                 )
-            one.lose(_BY_ORDER if self.is_by_order else f"{_BY_PATH}, and that is written to")
+            one.lose(_BY_ORDER if self.by_order else f"{_BY_PATH}, and that is written to")
         before, self.touched = self.tensor, True
         self.carry(tensor)
         if self.argument is not None and self.graph is not None:
@@ -304,7 +305,7 @@ class Storage:
         if not self._is_closed and any(one.version != version for one, version in self._perhaps):
             refuse_lost(
                 _BY_ORDER
-                if self.is_by_order
+                if self.by_order
                 else "whether it is another array, which was written to since, depends on a loop or branch"
             )
         for array, held in self._sources:

@@ -27,7 +27,6 @@ from .array_layouts import (
     of_flat,
     order_of_axes,
 )  # fmt: skip
-from .graph import theirs_here
 from .numpy_protocols import counterpart_of
 from .op import call
 from .tensor import Tensor
@@ -283,9 +282,7 @@ def _linked(
             return new
         if answer is None or is_of(answer, layout) or name in _BY_LAYOUT:
             new.storage.perhaps(array.storage)
-            new.storage.is_by_order = True
-            if name == np.reshape.__name__ and (theirs := theirs_here()) is not None:
-                theirs.reshaped.add(new.storage)
+            new.storage.by_order = name
         if answer is not None and name in _ORDERING and array.view_of is None:
             new.storage.lies_in(answered_in_order(again, array.shape.rank, array.dtype), answer)
         return new

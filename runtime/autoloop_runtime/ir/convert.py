@@ -6,6 +6,7 @@ and then read-only, so that a tensor never changes with the caller's array.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,33 @@ from .argument_types import ArrayLike, DTypeLike
 from .array_kinds import strangeness
 from .graph import current_graph
 from .op import call
-from .taken_arrays import taken_array
 from .tensor import Tensor
 
 _NUMBERS = (bool, int, float, complex)
+
+
+class TakenArrays:
+    """What takes arrays of another library that are computed later as inputs of a graph; a record of a root graph.
+
+    Attributes
+    ----------
+    take : callable or None
+        Gives the input that stands for an array.
+    """
+
+    def __init__(self) -> None:
+        self.take: Callable[[Any], Tensor] | None = None
+
+    def copy(self) -> TakenArrays:
+        """Return one for another graph, which takes none."""
+        return TakenArrays()
+
+
+def _taken(value: Any) -> Tensor | None:
+    """Return the input of the graph being built that stands for an array; None if that takes none."""
+    graph = current_graph()
+    taken = None if graph is None else graph.root.records.get(TakenArrays)
+    return None if taken is None or taken.take is None else taken.take(value)
 
 
 def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
@@ -70,7 +94,7 @@ def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: st
         beside = [v if wanted is None and is_number(v) else convert_to_tensor(v, wanted) for v in value]
         stacked: Tensor = call("stack", beside)
         return stacked
-    if hasattr(type(value), "__dask_graph__") and (taken := taken_array(value)) is not None:
+    if hasattr(type(value), "__dask_graph__") and (taken := _taken(value)) is not None:
         if wanted is None or wanted == taken.dtype:
             return taken
         as_constant(to_array(np.zeros(1, taken.dtype), wanted))  # says what does not go

@@ -42,13 +42,11 @@ class ForeignTensors:
     namespace : Namespace
     """
 
-    __slots__ = ("known", "namespace", "reshaped", "told")
+    __slots__ = ("known", "namespace", "told")
 
     def __init__(self, namespace: Namespace) -> None:
         self.namespace = namespace
         self.known: dict[Tensor, bool | None] = {}
-        #: the storages of what ``reshape`` has made, a view or a copy; by the one thread that traces
-        self.reshaped: set[Any] = set()
         #: of which variables of loops it was told that they are what they are on entry, and what that is; by the one
         #: thread that traces
         self.told: dict[Tensor, bool] = {}

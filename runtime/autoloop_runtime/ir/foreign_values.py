@@ -101,25 +101,11 @@ class Theirs(ForbiddenForms):
         return is_turned or (array.shape.as_tuple(), array.dtype) != (part.shape.as_tuple(), part.dtype)
 
     def untold(self, results: Sequence[Any]) -> Sequence[Any]:
-        """Return the results of which a run does not tell which arrays they are.
-
-        Of one in another shape than those that it may be a part of the library's function, which each run calls, tells
-        whether it shares their memory. Two such could be one in the graph, and two copies in plain Python.
-        """
-        told = [one for one in results if self._is_told_by_run(one)]
-        if len(told) > 1 and not self._are_fixed:
+        """Return the results of which a run does not tell which arrays they are; see ``_is_told``."""
+        told = [one for one in results if self.surely_holds(one) and _is_told(one.shape, one.storage, self._are_fixed)]
+        if len(told) > 1 and not self._are_fixed:  # they could be one in the graph, and two copies in plain Python
             return results
         return [one for one in results if not any(one is other for other in told)]
-
-    def _is_told_by_run(self, array: Any) -> bool:
-        if not self.surely_holds(array) or array.storage.choice is not None:
-            return False
-        origins = array.storage.origins()
-        if not self._are_fixed and any(one not in self.reshaped and len(one.origins()) > 1 for one in origins):
-            return False  # ``ravel`` copies what ``reshape`` does not
-        shapes = [array.shape, *[one.tensor.shape for one in origins if one is not array.storage]]
-        mine, *others = [one.as_tuple() if one.is_fully_defined() else None for one in shapes]
-        return bool(others) and None not in (mine, *others) and mine not in others
 
     def are_views(self, array: Any) -> bool:
         """Return whether an element of an array is a view of it."""
@@ -300,6 +286,20 @@ class Theirs(ForbiddenForms):
         """Refuse to say of which class what may be an array of the library is."""
         if self.holds(array) is not False:
             self.refuse("the class")
+
+
+def _is_told(shape: Any, storage: Any, are_fixed: bool) -> bool:
+    """Return whether a result has another shape than all arrays of which it may be a part: whether it is one is the
+    doing of the library's function, which each run calls."""
+    origins = storage.origins()
+    if storage.choice is not None:
+        return False
+    # ``ravel`` copies what ``reshape`` does not
+    if not are_fixed and any(one.by_order != np.reshape.__name__ and len(one.origins()) > 1 for one in origins):
+        return False
+    others = [one.tensor.shape for one in origins if one is not storage]
+    are_known = shape.is_fully_defined() and all(other.is_fully_defined() for other in others)
+    return bool(others) and are_known and all(other.as_tuple() != shape.as_tuple() for other in others)
 
 
 #: gives what any array of NumPy's has

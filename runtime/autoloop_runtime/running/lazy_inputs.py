@@ -9,10 +9,8 @@ from typing import Any
 from ..base.shapes import TensorShape
 from ..ir.foreign_dtypes import ForeignDtypes
 from ..ir.graph import Graph
-from ..ir.run_state import EAGER
 from ..ir.tensor import Tensor
 from ..namespaces import Namespace, namespace_of
-from .prepare import prepare, wrap
 
 
 class LazyInputs:
@@ -51,13 +49,16 @@ class LazyInputs:
             self._taken[id(value)] = value, self._graph.parameter(dtype, TensorShape(shape), "array")
         return self._taken[id(value)][1]
 
-    def run(self) -> list[Any]:
-        """Return the outputs of the graph: arrays of the library where they come of such, tensors else."""
+    def let_be_theirs(self) -> list[Any]:
+        """Let the graph, when it is built, be one over arrays of their library; return the values of its inputs."""
         assert self._namespace is not None
         self._graph.theirs = theirs = ForeignDtypes(self._namespace)
         theirs.known.update((tensor, True) for _, tensor in self._taken.values())
-        made = prepare(self._graph, "dataflow").run([value for value, _ in self._taken.values()], EAGER)
-        return [one if self._namespace.holds(one) else wrap(one) for one in made]
+        return [value for value, _ in self._taken.values()]
+
+    def holds(self, value: Any) -> bool:
+        """Return whether what a run gives is an array of theirs."""
+        return self._namespace is not None and self._namespace.holds(value)
 
     def __bool__(self) -> bool:
         return bool(self._taken)

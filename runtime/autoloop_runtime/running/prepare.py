@@ -22,12 +22,11 @@ from ..base.config import shows_progress
 from ..base.contexts import undisturbed
 from ..base.forks import undivided
 from ..base.fp_warnings import asked
-from ..ir.convert import convert_to_tensor
+from ..ir.convert import TakenArrays, convert_to_tensor
 from ..ir.graph import CONST, Graph, Node
 from ..ir.op import function
 from ..ir.recorders import recorders
 from ..ir.run_state import EAGER, RunState
-from ..ir.taken_arrays import TakenArrays
 from ..ir.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -92,7 +91,9 @@ def run_now(build: Callable[[], Any]) -> Any:
     lazy = _taking_lazy(graph) if "dask.array" in sys.modules and not recorders() else None
     leaves, structure = undisturbed(trace)
     if lazy:
-        return nest.unflatten(structure, lazy.run()[: len(leaves)])
+        given = lazy.let_be_theirs()
+        made = [one if lazy.holds(one) else wrap(one) for one in prepare(graph, "dataflow").run(given, EAGER)]
+        return nest.unflatten(structure, made[: len(leaves)])
     results = run_graph(graph, prepare(graph, "dataflow" if asked() else "auto"), [])
     return nest.unflatten(structure, results[: len(leaves)])
 
