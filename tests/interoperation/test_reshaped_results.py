@@ -126,3 +126,34 @@ def test_tensors_are_staged(f):
         warnings.simplefilter("error")
         got = several(al.function(f)(torch.tensor(V)))
     assert held(*got) == held(*several(f(torch.tensor(V))))
+
+
+def cut(x, y, n):
+    return x[:n] + y
+
+
+def cut_in_a_loop(x, y, n):
+    z = y
+    for k in range(n):
+        z = x[k:] + z
+    return z
+
+
+def chosen_by_a_mask(x, y, n):
+    for _ in range(n):
+        z = x[x > 0.5]
+        x = z + y
+    return x
+
+
+@each([cut, cut_in_a_loop, chosen_by_a_mask])
+def test_what_does_not_fit_is_told_at_the_line_in_plain_pythons_words(f):
+    da = pytest.importorskip("dask.array")
+    given = da.ones(6, chunks=2), da.ones(5, chunks=2), np.int64(4)
+    with pytest.raises(ValueError, match="could not be broadcast") as want:
+        f(*given)
+    with pytest.raises(ValueError, match="could not be broadcast") as got:
+        al.function(f)(*given)
+    assert str(got.value).rstrip() == str(want.value)
+    line = next(one.lineno for one in want.traceback if one.name == f.__name__)
+    assert (f.__name__, line) in [(one.name, one.lineno) for one in got.traceback]

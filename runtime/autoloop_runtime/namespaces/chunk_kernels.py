@@ -106,7 +106,8 @@ def as_dask(value: Any, chunks: Any = -1) -> Any:
 
 def elementwise(call: Call, kernel: Callable[..., Any], values: Sequence[Any], dtype: DType) -> Any:
     """Return what a kernel gives of elements that lie beside each other, of operands that broadcast."""
-    rank = max([np.ndim(value) if isinstance(value, (np.ndarray, np.generic)) else value.ndim for value in values])
+    # says what does not fit, as Dask's own functions do, in NumPy's words
+    rank = len(dask_array().core.broadcast_shapes(*[value.shape for value in values]))
     pairs: list[Any] = []
     for value in values:
         if isinstance(value, (np.ndarray, np.generic)) and not np.ndim(value):
