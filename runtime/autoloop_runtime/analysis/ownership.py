@@ -204,10 +204,10 @@ def may_overwrite(node: Node) -> bool:
     return _updates(node) or _writes(node)
 
 
-def overwritten(node: Node) -> tuple[int, ...]:
-    """Return the inputs of an element by element operation on large arrays that have the form of its result, which
-    may be put into one of them."""
-    if not _writes(node):
+def overwritten(node: Node, small: bool = False) -> tuple[int, ...]:
+    """Return the inputs of an element by element operation on arrays, large ones or also *small*, that have the form of
+    its result, which may be put into one of them."""
+    if not _writes(node, small):
         return ()
     return tuple([k for k, t in enumerate(node.inputs) if _same_form(t, node.outputs[0])])
 

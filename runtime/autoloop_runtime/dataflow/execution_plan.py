@@ -106,7 +106,7 @@ class Step:
         joined = flat.kind in _JOINED
         self.call = flat.value if joined else kernel_of(flat, bool(self.takes), node in owned.parts)
         self.stateful = flat.op is not None and flat.op.stateful
-        self.offered, self.over = offered(flat, owned.in_place)
+        self.offered, self.over = _offered(flat, owned.in_place)
         self.is_special = joined or self.stateful or bool(self.takes) or bool(self.offered)
         self.weight = Weight.LIGHT
         self.kernels = 1 if not joined else len(flat.value.members) if flat.kind is Kind.BATCH else LOOP
@@ -370,7 +370,7 @@ def _taken(flat: FlatNode) -> tuple[int, ...]:
     return flat.op.taking.inputs if worth else ()
 
 
-def offered(
+def _offered(
     flat: FlatNode, wanted: Mapping[Node, int]
 ) -> tuple[tuple[tuple[int, bool], ...], Callable[..., Any] | None]:
     """Return the inputs of a node that its result may be put into, and whether arrays of the caller's may be; and the
@@ -385,7 +385,7 @@ def offered(
 def calling(flat: FlatNode, owned: Ownership) -> tuple[Callable[..., Any], bool]:
     """Return what is called for a node, and whether it is given a list of its inputs, which it empties."""
     takes = _taken(flat)
-    kernel, (offers, into) = kernel_of(flat, bool(takes), flat.source in owned.parts), offered(flat, owned.in_place)
+    kernel, (offers, into) = kernel_of(flat, bool(takes), flat.source in owned.parts), _offered(flat, owned.in_place)
     assert kernel is not None
     if not takes and not offers:
         return kernel, False

@@ -6,6 +6,7 @@ Values are local variables. One that may be large is let go of after its last us
 from __future__ import annotations
 
 import operator
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -13,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..analysis.aliasing import is_fresh
-from ..analysis.ownership import Ownership
+from ..analysis.ownership import Ownership, overwritten
 from ..ir.graph import Node
-from .execution_plan import calling, offered
+from .execution_plan import calling
 from .flat_graph import FlatNode, Kind, Lowered, Port
 from .loop_items import NUMBERS, Assign, Branch, Item, ItemTree, Loop, Part, Run
 
@@ -30,6 +31,8 @@ MADE = {
 }
 
 
+#: how an operation is written whose function may be given a place for its result
+_OUT = re.compile(r"np\.(\w+)\(\{0\}(?:, \{1\})?, out=\{out\}\)")
 #: bytes of numbers up to which a class makes of a scalar what a conversion does
 _EXACT = 8
 
@@ -94,8 +97,10 @@ class ItemCode:
     def _own_place(self, flat: FlatNode, inputs: Sequence[Port]) -> tuple[Port | None, Callable[..., Any] | None]:
         """Return the input of a node that its result may be put into without asking who else has it, and what does
         that: an array that a kernel has just made for this one alone."""
-        offers, into = offered(flat, {})
-        for k, _ in offers:
+        into = _into(flat)
+        if into is None or flat.source is None:
+            return None, None
+        for k in overwritten(flat.source, small=True):
             node = self._nodes[inputs[k][0]]
             if inputs[k] in self._captured or node.kind is not Kind.KERNEL or node.frame != flat.frame:
                 continue
@@ -150,7 +155,11 @@ class ItemCode:
         inputs = item.inputs[: len(item.inputs) - op.effect]
         kernel, in_place = calling(flat, self._owned)
         dropped = self._dropped(item.inputs, after, depth)
-        if op.code is not None and is_operator(kernel):
+        own, into = self._own_place(flat, inputs)
+        if own is not None:
+            self._globals[f"w{flat.index}"] = into
+            value = f"w{flat.index}({', '.join(map(self._beside_array, inputs))}, out={self._name(own)})"
+        elif op.code is not None and is_operator(kernel):
             operand = self._beside_array if _has_axes(flat) and kernel is not operator.pow else self._operand
             value = op.code.format(*map(operand, inputs))
         elif (code := None if in_place else self._inline(flat)) is not None:
@@ -161,11 +170,7 @@ class ItemCode:
             value = f"k{flat.index}({', '.join([*given, *(['state=state'] * op.stateful)])})"
         targets = "".join([f"{self._name(p)}, " for p in made]) if op.several or op.effect else self._name(made[0])
         lines: Lines = [(depth, f"{targets} = {value}" if made else value, flat), *dropped]
-        own, into = self._own_place(flat, inputs)
-        if own is not None:
-            self._globals[f"w{flat.index}"] = into
-            lines = [(depth, f"{targets} = w{flat.index}({', '.join([*given, self._name(own)])})", flat), *dropped]
-        elif in_place:  # what nobody else has is let go of first
+        if in_place and own is None:  # what nobody else has is let go of first
             whole = f"o{flat.index} = [{', '.join(given)}]"
             value = f"k{flat.index}(o{flat.index}{', state=state' * op.stateful})"
             lines = [(depth, whole, None), *dropped, (depth, f"{targets} = {value}" if made else value, flat)]
@@ -238,8 +243,17 @@ class ItemCode:
 
 def is_own(node: Node, owned: Ownership) -> bool:
     """Return whether a kernel gives an array that nobody has seen before, none of the caller's."""
-    op = node.op
-    return is_fresh(node.outputs[0]) and not (op.several or op.effect or op.taking) and node not in owned.in_place
+    return is_fresh(node.outputs[0]) and node.op.into is not None and node not in owned.in_place
+
+
+def _into(flat: FlatNode) -> Callable[..., Any] | None:
+    """Return NumPy's function that a kernel is, which takes a place for its result after the inputs."""
+    node = flat.source
+    if node is None or node.op is not flat.op or flat.value is not None or flat.attrs or node.op.into is None:
+        return None
+    found = _OUT.fullmatch(node.op.into)
+    ufunc = None if found is None else getattr(np, found[1])
+    return ufunc if isinstance(ufunc, np.ufunc) and ufunc is not np.power else None
 
 
 def as_scalar(value: Any) -> Any:
