@@ -141,31 +141,6 @@ def test_the_scheduler_forgets_what_checkpoints_of_a_gradient_are_made_of(client
     assert most[160] < 2.5 * most[40]  # of the checkpoints there are twice as many
 
 
-async def _without_worker(dask_scheduler, address):
-    """As if a worker had died."""
-    await dask_scheduler.remove_worker(address, stimulus_id="test")
-
-
-@pytest.mark.parametrize("which", [0, 1])
-def test_checkpoints_outlive_a_worker_between_the_way_forward_and_back(which, monkeypatch):
-    both = al.value_and_grad(al.function(waves, gradient_memory="checkpoint"))
-    wanted, through, ended = both(np.arange(40.0) / 40, np.int64(9)), api.segmented_run._Loop.through, []
-    with distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
-
-        def loses(loop):
-            values = through(loop)
-            ended.append(loop)
-            if len(ended) == 1:
-                client.run_on_scheduler(_without_worker, address=sorted(client.nthreads())[which])
-            return values
-
-        monkeypatch.setattr(api.segmented_run._Loop, "through", loses)
-        value, gradient = both(chunked() / 40, np.int64(9))
-        assert len(ended) > 1
-        np.testing.assert_allclose(value, wanted[0], rtol=1e-9)
-        np.testing.assert_allclose(gradient.compute(), wanted[1], rtol=1e-9)
-
-
 def test_a_loop_with_anchors_gives_the_same(client):
     x, i = smooth(chunked(), np.int64(13))
     assert i == 13
