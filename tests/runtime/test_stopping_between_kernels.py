@@ -88,6 +88,21 @@ def test_a_loop_whose_iterations_take_long_is_asked_after_each_kernel():
     assert len(asked) >= len(seen) == 8
 
 
+def test_a_loop_over_arrays_of_any_extents_is_asked_after_each_kernel():
+    """They may take any time."""
+    body = lambda i, x: (i + 1, al.tanh(al.sin(al.cos(x))))
+    looped = lambda x: al.while_loop(lambda i, _: i < 10, body, (al.constant(0), x))
+    asked, expired = [], Watch.expired
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Watch, "expired", lambda self: bool(asked.append(0)) or expired(self))
+        for shape, is_known in ((5,), True), ((None,), False):
+            executable = Executable(loops_of(looped, "float64", shape=shape))
+            assert [node.kind for node in executable.plan.nodes].count(Kind.WHOLE) == 1
+            asked.clear()
+            executable.run([np.ones(5)], timeout=60.0)
+            assert (len(asked) < 30) is is_known
+
+
 def endless(kind):
     """A session, and what it would compute for years."""
     with tf.Graph().as_default() as graph:

@@ -6,6 +6,7 @@ Its nodes keep their places, which tell what stands first in the program.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 from ..base.dataclass import replace
 from .dependence import is_loop_merge
@@ -50,4 +51,13 @@ def nanoseconds_of_iterations(lowered: Lowered, steps: Sequence[FlatNode]) -> It
             for info in lowered.frames:  # parents come before children
                 if info.parent in inside:
                     inside.add(info.index)
-            yield sum([nanoseconds(node) for node in lowered.nodes if node.frame in inside])
+            yield sum([_nanoseconds(node) for node in lowered.nodes if node.frame in inside])
+
+
+def _nanoseconds(node: FlatNode) -> float:
+    """Return how long a node takes; of arrays of unknown extents it may be any time."""
+    source = node.source
+    if source is None or source.op is not node.op:
+        return 0.0
+    is_known = all(t.shape.is_fully_defined() for t in (*source.inputs, *source.outputs))
+    return nanoseconds(node) if is_known else inf
