@@ -8,7 +8,7 @@ import threading
 import autoloop as al
 import numpy as np
 import pytest
-from api import Kind
+from api import Kind, overlapped_loops
 from executors import needs_native
 from test_called_in_loops import loop
 from test_machine_kernels import at_once as at_once
@@ -16,6 +16,12 @@ from test_overlapped_loops import TABLE, A, B, N, V, W, flat
 from test_overlapped_loops import runs as runs
 
 pytestmark = needs_native
+
+
+@pytest.fixture(autouse=True)
+def short_ones(monkeypatch):
+    """Loops that take little time, too."""
+    monkeypatch.setattr(overlapped_loops, "SHORT", 0.0)
 
 
 def inner(x, w, count, window=10):

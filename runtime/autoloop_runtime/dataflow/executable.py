@@ -18,7 +18,7 @@ from ..base.profiler import boards
 from ..ir.graph import current_graph, eager
 from ..ir.run_state import EAGER, RunState
 from .execution_plan import MISSING, Plan
-from .flat_graph import Lowered
+from .flat_graph import GONE, Lowered
 from .frames import Item, State
 from .kernels import TimeIsOver, Watch, call
 from .sole_holders import donate, returned
@@ -259,8 +259,10 @@ class Executable:
         plan = Plan(joined, self._owned, single, self.lowered)
         if not plan.sharing:
             return
+        there = {node.frame for node in self.plan.nodes if node.kind is not GONE.kind}
+        whole = set(range(len(joined.frames))) - there
         runs = _by_itself, _by_itself_from
-        loops = OverlappedLoops(self._numpys, self.lowered, joined, plan, self._owned, *runs)
+        loops = OverlappedLoops(self._numpys, self.lowered, joined, plan, self._owned, *runs, False, whole)
         if loops.forms:
             self._loops, self._due = loops.hoped(source), 0.0
 

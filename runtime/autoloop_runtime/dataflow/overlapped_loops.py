@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..analysis.cost import expected_trips
 from ..analysis.ownership import Ownership
 from ..analysis.weight import Weight
 from ..base import config
@@ -24,7 +25,7 @@ from .core_runs import CoreRun
 from .core_tables import Enter, LoopTables, Untold
 from .critical_path import CriticalPaths
 from .execution_plan import Plan, Step
-from .flat_graph import FlatNode, Kind, Lowered, Port
+from .flat_graph import FlatNode, Kind, Lowered, Port, nanoseconds
 from .frames import Item, State
 from .kernels import TimeIsOver, Until, Unwanted, Watch
 from .loops_alone import alone
@@ -42,6 +43,8 @@ GoOn = Callable[[State, deque[Item], RunState, Watch], list[Any]]
 MOST = 16
 #: kernels that take long, and stand outside of a loop, which are looked at
 MANY = 16
+#: nanoseconds of a loop in a loop; a run of its own takes some 50 µs to begin and to end
+SHORT = 500_000.0
 _CALLED = (Kind.KERNEL, Kind.BATCH)
 #: what hands its first input on
 _HANDING_ON = (
@@ -121,6 +124,8 @@ class OverlappedLoops:
         Runs a plan on one thread; runs one to the end that has begun.
     around : bool
         Only loops around such as are one step by now.
+    whole : collection of int
+        Loops that are one step, or in one, if they are not run so.
 
     Attributes
     ----------
@@ -130,7 +135,7 @@ class OverlappedLoops:
 
     def __init__(
         self, numpys: Lowered, lowered: Lowered, joined: Lowered, plan: Plan, owned: Ownership, run: Run, go_on: GoOn,
-        around: bool = False,
+        around: bool = False, whole: Collection[int] = (),
     ) -> None:  # fmt: skip
         self._numpys, self._lowered, self._joined, self._plan, self._owned = numpys, lowered, joined, plan, owned
         self._run, self._go_on = run, go_on
@@ -141,6 +146,8 @@ class OverlappedLoops:
         closed = _without_loops(lowered, nodes)
         for k in range(1, len(lowered.frames) if forms else 0):
             those = [node for node in nodes if node.frame == k]
+            if k in whole and self._is_short(k):
+                continue
             if k in closed and (not around or any(map(_is_overlapped, those))) and self._may_be_one(those, forms):
                 self._members[k] = those
         long = [node for node in nodes if self._is_long(node)] if self._members else []
@@ -154,6 +161,14 @@ class OverlappedLoops:
             return False
         steps = [self._plan.steps[node.index] for node in members if node.kind in (*_CALLED, Kind.WHOLE)]
         return any(step.flat.index in self._plan.sharing for step in steps) and not any(step.bulky for step in steps)
+
+    def _is_short(self, frame: int) -> bool:
+        """Return whether a loop in a loop takes too little time to be worth beginning a run of its own each time."""
+        info = self._lowered.frames[frame]
+        if not info.parent or info.source is None:
+            return False
+        kernels = [node for node in self._lowered.nodes if node.frame == frame and node.kind is Kind.KERNEL]
+        return expected_trips(info.source) * sum(map(nanoseconds, kernels)) < SHORT
 
     def _is_long(self, node: FlatNode) -> bool:
         step = self._plan.steps.get(node.index)
