@@ -38,7 +38,7 @@ def keep_checkpoints(
     ------
     SaveError
         By a call whose state no checkpoint can hold: it calls Python functions in a loop, or keeps what a gradient
-        needs.
+        needs from one iteration to the next.
     CheckpointError
         By a call that finds the checkpoints of another function, of other arguments, or of random generators that
         stood elsewhere; nothing of them is changed.

@@ -252,6 +252,8 @@ def traced_or_plain(
         if left.of_values and has_numbers:
             raise TypeError(left.reason) from None
         name = function.name
+        if function.keeps_checkpoints and not left.is_endless:
+            raise TypeError(coded("AL711", f"{name} has no checkpoints: {what_and_where(left)}")) from None
         if function.needs_graph and not left.is_endless:
             raise NoGradientError(coded("AL405", f"{name} has no gradient: {what_and_where(left)}")) from None
         if function.executor == "native" and not left.is_endless:
@@ -293,6 +295,7 @@ class NamedFunction(Protocol):
     executor: str
     told: Told
     needs_graph: bool
+    keeps_checkpoints: bool
     input_signature: tuple[Any, ...] | None
     _parameters: Parameters
 

@@ -302,3 +302,64 @@ def test_what_no_checkpoint_holds_is_refused_at_the_line(tmp_path):
         with al.keep_checkpoints(tmp_path):
             al.function(asks)(al.ones(3, al.float64))
     assert kept(tmp_path) == []
+
+
+def loss(w, x):
+    for _ in range(np.int64(4)):
+        w = np.tanh(x @ w)
+    return (w * w).sum()
+
+
+slope = al.grad(al.function(loss))
+
+
+@al.function
+def trained(w, x, n):
+    i = 0
+    while i < n:
+        w = w - 0.1 * slope(w, x)
+        i += 1
+    return w, i
+
+
+@pytest.mark.parametrize("patience", [60.0, 0.0])
+@pytest.mark.parametrize("executor", ["dataflow", "sequential"])
+def test_a_loop_whose_iterations_take_gradients(tmp_path, monkeypatch, executor, patience):
+    """What these save is in no checkpoint between them; of one inside an iteration there is none, however long."""
+    monkeypatch.setattr(api.segmented_run, "LONG", patience and 5.0)
+    monkeypatch.setattr(api.segmented_run, "PATIENCE", patience)
+    w, x = np.linspace(-1.0, 1.0, 5), np.linspace(-0.3, 0.3, 25).reshape(5, 5)
+    expected = trained(w, x, np.int64(11))
+    save, left = checkpoints.CheckpointFolder.save, [3]
+
+    def fails(self, *args):
+        save(self, *args)
+        left[0] -= 1
+        if not left[0]:
+            raise Crash
+
+    with al.config(executor=executor):
+        with monkeypatch.context() as patch:
+            patch.setattr(checkpoints.CheckpointFolder, "save", fails)
+            with pytest.raises(Crash), al.keep_checkpoints(tmp_path, checkpoint_every=2):
+                trained(w, x, np.int64(11))
+        with al.keep_checkpoints(tmp_path, checkpoint_every=2, resume=True):
+            found = trained(w, x, np.int64(11))
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
+    assert found[1] == expected[1]
+    assert left == [0]
+
+
+def test_what_plain_python_would_run_has_no_checkpoints(tmp_path):
+    """It was told of a gradient that nobody had asked for."""
+    with pytest.raises(TypeError, match=r"draws has no checkpoints: .*AL711"), al.keep_checkpoints(tmp_path):
+        draws(np.float64(3.0))
+
+
+@al.function
+def draws(x):
+    while x > 1.0:
+        x = x / 2.0
+        yield_from = open(os.devnull)
+        yield_from.close()
+    return x

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -21,6 +21,7 @@ from ..base.dtypes import variant
 from ..collections import tensor_array_ops as arrays
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.run_state import EAGER, RunState
+from ..ir.structured import WHILE
 from ..saving.file_form import Arrays, packed
 from ..saving.graph_form import GraphWriter
 from ..saving.kept_outside import form_of
@@ -116,13 +117,16 @@ class CheckpointedRuns:
 
 
 def _check_lists(graph: Graph) -> None:
-    """Refuse loops whose state no file can hold: what is saved for gradients."""
+    """Refuse loops whose state no file can hold: what is saved for gradients.
+
+    Of loops inside others there need not be any: an iteration of the outer one is kept as a whole.
+    """
     others = [
         node for node in nodes_inside(graph)
         if not node.op.graphs and node.op not in (CONST, PARAMETER) and node.op not in _LISTS
         and any(t.dtype == variant for t in node.outputs)
     ]  # fmt: skip
-    for node in loops_inside(graph):
+    for node in _outermost(graph):
         n = int(node.attrs["n_vars"])
         for name, tensor in zip(node.attrs["names"], node.inputs[:n]):
             if (tensor.dtype == variant and others) or (tensor.dtype.kind == "O" and tensor.dtype != variant):
@@ -130,6 +134,16 @@ def _check_lists(graph: Graph) -> None:
                     f"{name!r} is what is saved for a gradient: a checkpoint holds arrays, numbers and lists of them",
                     node.location,
                 )
+
+
+def _outermost(graph: Graph) -> Iterator[Node]:
+    """Yield the loops of a graph that are in no other one."""
+    for node in graph.nodes:
+        if node.op is WHILE:
+            yield node
+        elif node.op.graphs:
+            for sub in node.subgraphs:
+                yield from _outermost(sub)
 
 
 class _Teller(GraphWriter):

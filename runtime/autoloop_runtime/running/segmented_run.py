@@ -275,9 +275,18 @@ class _Loop:
             self._each = took / limit
         self._size = max(self._size // 4, 1) if took > _LATE else self._size * 4 if took < _SOON else self._size
         if self._run.folder is not None and self._is_to_be_saved():
-            self._run.save()
-            self._saved = self._done
+            self._save()
         return True
+
+    def _save(self) -> None:
+        """Keep where the run is, if that can be: inside of an iteration there may be what is saved for a gradient."""
+        try:
+            self._run.save()
+        except SaveError:
+            if self._is_outermost:
+                raise
+            self._run.saved_at = perf_counter()  # it is not tried all the time
+        self._saved = self._done
 
     def _is_inside(self) -> bool:
         """Return whether the next iteration is gone through: it takes long, or is as much as there is to an anchor."""

@@ -351,8 +351,7 @@ class _Theirs:
 
     def add(self, kind: str, stem: str, value: Any) -> dict[str, Any]:
         """Return the row of a value that is to be written."""
-        row: dict[str, Any] = {"kind": kind}
-        self._found.setdefault(kind, []).append((stem, value, row))
+        self._found.setdefault(kind, []).append((stem, value, row := {"kind": kind}))
         return row
 
     def write(self, folder: str) -> None:
@@ -363,9 +362,7 @@ class _Theirs:
                 row.update(one)
 
 
-def _written(
-    folder: str, stem: str, name: str, value: Any, arrays: Arrays, theirs: _Theirs
-) -> dict[str, Any]:  # fmt: skip
+def _written(folder: str, stem: str, name: str, value: Any, arrays: Arrays, theirs: _Theirs) -> dict[str, Any]:
     """Write a value to a folder, or to the arrays of its manifest; return what the manifest says of it."""
     if isinstance(value, ArrayValue):
         of = next((kind for kind, foreign in [*FOREIGN.items()] if foreign.lists(value)), None)
