@@ -184,7 +184,7 @@ class ItemCode:
         node = flat.source
         if node is None or node.op is not flat.op or flat.value is not None or node in self._owned.parts:
             return None
-        code = node.op.template(node)
+        code = None if node.op.effect or node.op.several or node.op.stateful else node.op.template(node)
         if code is None or code == "{0}" or code.startswith("{0}["):
             return code
         made, given = node.outputs[0], node.inputs[0] if len(node.inputs) == 1 else None
