@@ -302,6 +302,7 @@ LAZY = {
     ("autoloop_runtime.running.machine_kernels", "autoloop_runtime.running.machine_cores"),
     ("autoloop_runtime.running.machine_cores", "autoloop_runtime.native.core_code"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.overlapped_loops"),
+    ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.overlapped_parts"),
     ("autoloop_runtime.native.native_call", "autoloop_runtime.native.toolchain.fp_flags"),
     ("autoloop_runtime.native.linked_code", "autoloop_runtime.native.kernels.thread_pool"),
     ("autoloop_runtime.native.linked_code", "autoloop_runtime.native.kernels.block_reuse"),

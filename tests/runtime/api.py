@@ -64,6 +64,7 @@ from autoloop_runtime.dataflow import executable, loop_code, loop_walk, pieces, 
 from autoloop_runtime.dataflow import flat_rules as flat_rules
 from autoloop_runtime.dataflow import gradient_products as gradient_products
 from autoloop_runtime.dataflow import overlapped_loops as overlapped_loops
+from autoloop_runtime.dataflow import overlapped_parts as overlapped_parts
 from autoloop_runtime.dataflow import packed_bundles as packed_bundles
 from autoloop_runtime.dataflow import running_loops as running_loops
 from autoloop_runtime.dataflow import seen_runs as seen_runs
@@ -86,8 +87,8 @@ from autoloop_runtime.dataflow.frames import Frame, Item, Iteration, State
 from autoloop_runtime.dataflow.independent_parts import independent_parts as independent_parts
 from autoloop_runtime.dataflow.kernels import Watch
 from autoloop_runtime.dataflow.kernels import call as call_kernel
-from autoloop_runtime.dataflow.loop_items import doors as loop_doors
 from autoloop_runtime.dataflow.loops_alone import alone as alone
+from autoloop_runtime.dataflow.loops_alone import enters as enters
 from autoloop_runtime.dataflow.lowering import lower
 from autoloop_runtime.dataflow.memory_limit import MemoryLimit
 from autoloop_runtime.dataflow.overlap import VERY_MANY, overlapping

@@ -17,6 +17,7 @@ from api import (
     machine_kernels,
     machine_steps,
     native_call,
+    overlapped_parts,
     pieces,
     pieces_of,
     replace,
@@ -164,6 +165,7 @@ def noted_kinds(monkeypatch):
 
 def test_chains_that_differ_in_numbers_are_of_one_kind(at_once, monkeypatch):
     """Also where something light joins them."""
+    monkeypatch.setattr(overlapped_parts, "WORTH", float("inf"))  # called one by one
     made = noted_kinds(monkeypatch)
     x = np.linspace(-1, 1, 4000)
 

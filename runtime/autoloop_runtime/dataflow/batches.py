@@ -28,6 +28,8 @@ from .packed_bundles import MachinePart
 
 #: kernels of one batch
 MOST = 500
+#: nanoseconds of parts that are handed out without the interpreter, and how many of them there are, about
+NATIVE_LEAST, NATIVE_PARTS = 10_000.0, 32
 #: values that a kernel by itself is given by batches, from which on it is one
 COLLECTED = 32
 #: nanoseconds of one
@@ -41,7 +43,7 @@ Machine = Mapping[tuple[int, ...], MachinePart]
 
 def with_batches(
     lowered: Lowered, found: Dependence, light: Collection[int], owned: Ownership,
-    machine: Machine | None = MappingProxyType({}),
+    machine: Machine | None = MappingProxyType({}), is_native: bool = False,
 ) -> Lowered:  # fmt: skip
     """Return ``lowered`` with one node in place of each batch; itself if there is none.
 
@@ -57,8 +59,10 @@ def with_batches(
     machine : mapping
         What does a batch of such members otherwise, see ``Batch``; None as long as that is not known, when every batch
         may be in it.
+    is_native : bool
+        They are handed out without the interpreter, so that they may be small.
     """
-    grouping = Grouping(lowered, found, light, machine)
+    grouping = Grouping(lowered, found, light, machine, is_native)
     groups = joined_turns(lowered, found, list(grouping.groups()), grouping.times)
     groups = joined_late(lowered, groups, grouping.times, grouping.around)
     groups = [group for group in groups if len(group) > 1 or _collects(lowered, group[0], groups)]
@@ -79,7 +83,7 @@ class Grouping:
 
     Parameters
     ----------
-    lowered, found, light, machine
+    lowered, found, light, machine, is_native
         See ``with_batches``.
 
     Attributes
@@ -89,9 +93,12 @@ class Grouping:
     """
 
     def __init__(
-        self, lowered: Lowered, found: Dependence, light: Collection[int], machine: Machine | None
+        self, lowered: Lowered, found: Dependence, light: Collection[int], machine: Machine | None,
+        is_native: bool = False,
     ) -> None:  # fmt: skip
         self._nodes = lowered.nodes
+        #: of parts beside each other: how long one takes at least, and how many there are, see ``independent_parts``
+        self._least, self._many = (NATIVE_LEAST, NATIVE_PARTS) if is_native else (LONG, 0)
         self.times = list(map(nanoseconds, lowered.nodes))
         if machine is None or machine:  # most batches are
             self.times = [max(time - ARRAY_CALL, LEAST) if time else 0.0 for time in self.times]
@@ -134,7 +141,7 @@ class Grouping:
 
     def _apart(self, members: list[int]) -> Iterable[list[int]]:
         """Return parts of a batch that can run beside each other, each of which is worth another thread."""
-        if sum([self.times[k] for k in members]) < 2 * LONG:
+        if sum([self.times[k] for k in members]) < 2 * self._least:
             return [members]
         together = _Groups(members)
         for nodes in self._branches.values():
@@ -151,7 +158,7 @@ class Grouping:
             last: list(dict.fromkeys([of[there] for k in group for there in before[k] if of[there] != last]))
             for last, group in groups.items()
         }
-        parts = independent_parts(list(groups), times, waits, LONG, MOST)
+        parts = independent_parts(list(groups), times, waits, self._least, MOST, self._many)
         return [sorted([k for last in part for k in groups[last]]) for part in parts]
 
     def _keys(self) -> list[Key]:

@@ -136,7 +136,7 @@ class Dependence:
                     need |= self.needs[index]
                 if node.kind is Kind.EXIT:
                     need = self._leaving(node, need)
-                elif node.kind is Kind.KERNEL and node.index not in self._light:
+                elif node.kind is Kind.WHOLE or (node.kind is Kind.KERNEL and node.index not in self._light):
                     need |= self._bit("node", node.index, node.frame)
             self.needs[node.index] = need
 

@@ -131,6 +131,7 @@ class Executable:
         self._pieces: Sequence[Piece] = ()
         #: loops that may do without the interpreter
         self._loops: HopedLoops | None = None
+        self._is_looked_for_parts = False
         #: what runs go by: a run reads this once
         self._ways = self._planned(lowered)
 
@@ -235,7 +236,7 @@ class Executable:
             from .faster_kernels import of_batches, with_kernels
 
         source = self._faster = faster() if callable(faster) else faster
-        if source is None:
+        if source is None or self._look_for_parts(source):
             return
         pieces = self._pieces = self._pieces or list(self._pieces_hoped())
         found = source.kernels(pieces, self._spent, self.plan.parallel and config.get_num_threads() > 1)
@@ -249,6 +250,17 @@ class Executable:
             self._ways = self._planned(lowered, machine)
             if len(lowered.frames) > 1 and (self.plan.sharing or middling_kernels(lowered, light_kernels(lowered))):
                 self._look_for_loops(machine, source)
+
+    def _look_for_parts(self, source: Source) -> bool:
+        """Look once for what is handed out without the interpreter; returns whether there is any. The lock is held."""
+        if self._is_looked_for_parts or self.donated:
+            return False
+        with undivided():
+            from .overlapped_parts import hoped_parts
+
+        self._is_looked_for_parts = True
+        self._loops, self._due = hoped_parts(self._numpys, self._owned, source, _by_itself, _by_itself_from), 0.0
+        return self._loops is not None
 
     def _look_for_loops(self, machine: Machine, source: Source) -> None:
         """Look for loops that can do without the interpreter. The lock is held."""
@@ -271,8 +283,9 @@ class Executable:
         found = loops.joined(self._spent)
         self._due = loops.due
         if not loops.is_hoped:
-            self._loops = None
+            self._loops, self._due = None, 0.0
         if found is not None:
+            self._faster = None
             plan = Plan(found, self._owned, None, self.lowered)
             self._ways = Ways(self.lowered, plan, self._owned, self._ways.moved)
             self._loops = loops.around(found, plan)

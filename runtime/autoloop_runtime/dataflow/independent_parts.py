@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 #: of what can be run beside each other there are about so many parts, of which none takes longer than so many of those
 #: that are just worth another thread
 PARTS, LONGEST = 16, 8
+#: nanoseconds of one that is handed out without the interpreter, at most: who ends a run waits for it
+LONG = 1_000_000.0
 #: each takes some 10 us to hand out, so they are large, but for the last ones, so that all threads end together: where
 #: less than so many parts are left, they are halves, and then quarters; no more sizes, for each is compiled by itself
 LEFT, SMALLEST = 3, 4
@@ -22,7 +24,8 @@ _ROOT = -1
 
 
 def independent_parts(
-    members: Sequence[int], times: Mapping[int, float], before: Mapping[int, Sequence[int]], least: float, most: int
+    members: Sequence[int], times: Mapping[int, float], before: Mapping[int, Sequence[int]], least: float, most: int,
+    many: int = 0,
 ) -> list[list[int]]:  # fmt: skip
     """Return the parts, each in the order of ``members``; there may be only one.
 
@@ -38,6 +41,9 @@ def independent_parts(
         How long a part takes that is worth another thread.
     most : int
         Members of a part that is put together, at most.
+    many : int
+        So many parts of those that can be run beside each other, all of one size, where they are handed out without the
+        interpreter; 0 where they are not.
     """
     tree = _Tree(members, times, before, least)
     parts = list(tree.parts())
@@ -48,11 +54,11 @@ def independent_parts(
     rows: list[list[list[int]]] = [[] for _ in range(max(levels) + 1)]
     for part, level in zip(parts, levels):
         rows[level].append(part)
-    return [sorted(part) for part in _joined(rows, times, least, most)]
+    return [sorted(part) for part in _joined(rows, times, least, most, many)]
 
 
 def _joined(
-    rows: Sequence[Sequence[list[int]]], times: Mapping[int, float], least: float, most: int
+    rows: Sequence[Sequence[list[int]]], times: Mapping[int, float], least: float, most: int, many: int
 ) -> Iterator[list[int]]:  # fmt: skip
     """Yield what is put together of the parts of each level."""
     alone: list[int] = []
@@ -65,8 +71,8 @@ def _joined(
             yield alone
             alone = []
         made, time, left = list[int](), 0.0, whole
-        enough = min(max(whole / PARTS, least), LONGEST * least)
-        smallest = max(enough / SMALLEST, least)
+        enough = max(min(whole / many, LONG), least) if many else min(max(whole / PARTS, least), LONGEST * least)
+        smallest = enough if many else max(enough / SMALLEST, least)
         for part in row:
             if made and (time >= enough or len(made) + len(part) > most):
                 yield made

@@ -14,9 +14,12 @@ from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, nanoseconds
 
 
 def enters(members: Sequence[FlatNode]) -> list[list[FlatNode]]:
-    """Return the Enters of each value that a loop is given, in the order of ``loop_items.doors``."""
+    """Return the Enters of each value that a loop is given, in the order of ``loop_items.doors``; of what is no loop
+    in the order of its nodes."""
     of = {node.index: node for node in members if node.kind is Kind.ENTER}
     variables = [[of[node.inputs[0][0]]] for node in members if is_loop_merge(node)]
+    if not variables:
+        return [[node] for node in of.values() if not node.constant]
     captured = dict[Port, list[FlatNode]]()
     for node in members:
         if node.constant:

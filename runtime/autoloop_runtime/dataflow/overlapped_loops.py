@@ -17,6 +17,7 @@ from ..analysis.cost import expected_trips
 from ..analysis.ownership import Ownership
 from ..analysis.weight import Weight
 from ..base import config
+from ..base.dataclass import Protocol
 from ..ir.graph import Node
 from ..ir.run_state import RunState
 from .batched_loops import with_loops
@@ -231,6 +232,15 @@ class OverlappedLoops:
         return CriticalPaths.of(self._plan).behind(self._plan.steps[step.flat.index])
 
 
+class Hoped(Protocol):
+    """What may be run so: ``OverlappedLoops``, and ``overlapped_parts``."""
+
+    forms: list[StepForm]
+
+    def joined(self, codes: Mapping[int, StepCode], enter: Enter, workers: int) -> Lowered | None: ...
+    def around(self, found: Lowered, plan: Plan) -> Hoped | None: ...
+
+
 class HopedLoops:
     """Such loops as long as it is not known whether there is code of them.
 
@@ -241,7 +251,7 @@ class HopedLoops:
     is_hoped : bool
     """
 
-    def __init__(self, loops: OverlappedLoops, source: Source) -> None:
+    def __init__(self, loops: Hoped, source: Source) -> None:
         self._loops, self._source, self._cores = loops, source, source.cores()
         self.due, self.is_hoped = self._cores.due, True
 
@@ -249,7 +259,7 @@ class HopedLoops:
         """Return the loops around those that are one step in ``found``, which ``joined`` gave; None if there are
         none."""
         loops = self._loops.around(found, plan)
-        return loops.hoped(self._source) if loops.forms else None
+        return HopedLoops(loops, self._source) if loops is not None and loops.forms else None
 
     def joined(self, spent: float) -> Lowered | None:
         """Return what ``OverlappedLoops.joined`` does; None as long as it is not known."""

@@ -189,7 +189,7 @@ _STEPS = (Kind.KERNEL, Kind.SWITCH, Kind.IDENTITY)
 
 def light_kernels(lowered: Lowered) -> set[int]:
     """Return the kernels that are not worth another thread, as far as static shapes tell."""
-    return {node.index for node in lowered.nodes if node.kind is Kind.KERNEL and _is_light(node)}
+    return {node.index for node in lowered.nodes if node.kind is Kind.KERNEL and is_light(node)}
 
 
 def middling_kernels(lowered: Lowered, light: Collection[int]) -> set[int]:
@@ -222,7 +222,8 @@ def _known_nanoseconds(flat: FlatNode) -> float:
     return nanoseconds(flat) if known else inf
 
 
-def _is_light(flat: FlatNode) -> bool:
+def is_light(flat: FlatNode) -> bool:
+    """Return whether a kernel is not worth another thread."""
     node = flat.source
     return node is None or node.op is not flat.op or weigh(node) is Weight.LIGHT
 

@@ -25,8 +25,8 @@ from api import (
     StepCode,
     TokenForm,
     alone,
+    enters,
     forms_of_tokens,
-    loop_doors,
 )
 from api import core_workers as cw
 from api import token_core as tc
@@ -74,8 +74,8 @@ def tables_of(lowered: Lowered, workers: int, is_called: Callable[[str], bool] =
 def given(lowered: Lowered, feeds: list[Any]) -> list[Any]:
     """What the only loop of a graph is given."""
     known = dict(zip(lowered.feeds, feeds))
-    ports, _ = loop_doors(lowered, [node for node in lowered.nodes if node.frame == FRAME])
-    nodes = [lowered.nodes[index] for index, _ in ports]
+    starts = enters([node for node in lowered.nodes if node.frame == FRAME])
+    nodes = [lowered.nodes[those[0].inputs[0][0]] for those in starts]
     return [node.value if node.kind is Kind.CONST else known[node.index] for node in nodes]
 
 
