@@ -313,7 +313,10 @@ def test_the_first_failure_is_told(runs):
     assert None in runs
 
 
-@pytest.mark.parametrize(("first", "second"), [(7, 9), (9, 7), (8, 8)])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(9, 7), *[pytest.param(*those, marks=pytest.mark.nightly) for those in ((7, 9), (8, 8))]],
+)
 def test_of_failures_that_do_not_need_each_other_the_first_in_the_program_is_told(first, second, runs):
     table = np.ones(first, np.float32)
 
