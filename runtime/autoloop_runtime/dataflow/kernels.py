@@ -134,14 +134,14 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: A
     learned of that under the lock; other threads write other slots of the same list.
     """
     assert step.call is not None
-    args = it.values[step.first : step.last]
     kernel = step.call
     kind = step.flat.kind
+    if kind is Kind.WHOLE:
+        return _whole(it, step, state, watch, run)  # nobody else holds what it is given
+    args = it.values[step.first : step.last]
     if kind is Kind.BATCH:
         it.values[step.first : step.last] = step.blank
         return kernel(args)  # it is emptied
-    if kind is Kind.WHOLE:
-        return _whole(it, step, state, watch, run)
     if step.offered or step.takes:
         it.values[step.first : step.last] = [None] * len(args)
         kernel, args = in_place(kernel, step.over, step.offered, step.takes, args)
