@@ -16,9 +16,10 @@ from ..collections.versioned_array import ArrayValue
 from ..namespaces.array_namespace import Namespace
 from ..namespaces.chunk_kernels import dask_array
 from ..namespaces.foreign_arrays import ForeignArray
+from ..saving.chunk_records import chunk_row, read_chunk, write_chunk
 from ..saving.file_form import dtype_of, dtype_text, is_count
 from ..saving.load_errors import damaged, unsaid
-from ..saving.loop_checkpoints import FOREIGN, chunk_row, read_chunk, write_chunk
+from ..saving.loop_checkpoints import FOREIGN
 from .remote_cluster import dask_client
 
 _PART = ".part"

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..collections.versioned_array import ArrayValue
+from ..saving.chunk_records import chunk_row, read_chunk, write_chunk
 from ..saving.file_form import dtype_of, dtype_text, is_count
 from ..saving.load_errors import damaged, unsaid
-from ..saving.loop_checkpoints import FOREIGN, chunk_row, read_chunk, write_chunk
+from ..saving.loop_checkpoints import FOREIGN
 from .array_namespace import Namespace
 from .foreign_arrays import ForeignArray
 
