@@ -84,7 +84,7 @@ CONVERTING = (
     "autoloop.conversion.nodes",
     "autoloop.conversion.source",
 )
-MOST_OF_KEPT = {"import": 99, "auto": 216, "sequential": 213, "dataflow": 216}
+MOST_OF_KEPT = {"import": 99, "auto": 217, "sequential": 213, "dataflow": 216}
 
 
 def loaded(tmp_path, names, code=""):

@@ -20,8 +20,8 @@ from api import (
     core_calls,
     core_code,
     core_workers,
-    executable,
     gone_on,
+    one_thread,
     token_core,
 )
 from each_case import each
@@ -260,7 +260,7 @@ def gone(lowered, tables, feeds, threads):
     if found is not None:
         return list(found), False
     assert run.is_left
-    return gone_on(run, RunState(), Watch(None, None), executable._by_itself_from), True
+    return gone_on(run, RunState(), Watch(None, None), one_thread.by_itself_from), True
 
 
 @each(itertools.product(CALLED, PROGRAMS, (1, 2), (1, 3, 10)), parts=2, one_in=2)

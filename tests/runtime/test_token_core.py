@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from api import CoreRun, Executable, Graph, RunState, SeededExecutor, Watch, core_code, executable, gone_on, lower
+from api import CoreRun, Executable, Graph, RunState, SeededExecutor, Watch, core_code, gone_on, lower, one_thread
 from api import core_workers as cw
 from api import token_core as tc
 from each_case import each
@@ -69,7 +69,7 @@ def with_orders(model, seed, moves=-1):
     m, busy = model.m, set[int]()
     while not m[tc.OVER]:
         if not moves:
-            return gone_on(model.run, RunState(), Watch(None, None), executable._by_itself_from)
+            return gone_on(model.run, RunState(), Watch(None, None), one_thread.by_itself_from)
         moves -= 1
         free = [k for k in range(model.workers) if k not in busy]
         count = model.ready() if free else 0

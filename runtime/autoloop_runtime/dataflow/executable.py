@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
@@ -17,10 +16,11 @@ from ..base.fp_warnings import asked, restore, setting, silence
 from ..base.profiler import boards
 from ..ir.graph import current_graph, eager
 from ..ir.run_state import EAGER, RunState
-from .execution_plan import MISSING, Plan
+from .execution_plan import Plan
 from .flat_graph import GONE, Lowered
-from .frames import Item, State
-from .kernels import TimeIsOver, Watch, call
+from .frames import State
+from .kernels import TimeIsOver, Watch
+from .one_thread import by_itself, by_itself_from, results_of, run_alone
 from .sole_holders import donate, returned
 from .whole_loops import light_kernels, middling_kernels, with_joined_steps
 
@@ -259,7 +259,7 @@ class Executable:
             from .overlapped_parts import hoped_parts
 
         self._is_looked_for_parts = True
-        self._loops, self._due = hoped_parts(self._numpys, self._owned, source, _by_itself, _by_itself_from), 0.0
+        self._loops, self._due = hoped_parts(self._numpys, self._owned, source, by_itself, by_itself_from), 0.0
         return self._loops is not None
 
     def _look_for_loops(self, machine: Machine, source: Source) -> None:
@@ -273,7 +273,7 @@ class Executable:
             return
         there = {node.frame for node in self.plan.nodes if node.kind is not GONE.kind}
         whole = set(range(len(joined.frames))) - there
-        runs = _by_itself, _by_itself_from
+        runs = by_itself, by_itself_from
         loops = OverlappedLoops(self._numpys, self.lowered, joined, plan, self._owned, *runs, False, whole)
         if loops.forms:
             self._loops, self._due = loops.hoped(source), 0.0
@@ -332,58 +332,6 @@ def _watch(ways: Ways, timeout: float | None, threads: int) -> Watch | None:
     return watch
 
 
-def run_alone(
-    tokens: State, feeds: list[Any], state: RunState, watch: Watch | None, budget: Budget | None = None
-) -> None:
-    """Run on the calling thread alone, without a lock: light kernels first, of each kind the oldest first.
-
-    So a counter runs ahead of a heavy chain here too, and iterations have their effects in order where data lets them.
-    Under a limit to memory what makes arrays runs in program order.
-    """
-    heavy: Any = deque() if budget is None else budget.heavy(deque())
-    light: deque[Item] = deque() if budget is None else budget.light(heavy)
-    if budget is None and tokens.plan.makes:
-        with undivided():
-            from .ready_kernels import waiting_alone
-        heavy = waiting_alone()
-    tokens.start(feeds, light, heavy)
-    feeds.clear()
-    _go_on(tokens, light, heavy, state, watch, budget)
-
-
-def _go_on(
-    tokens: State, light: deque[Item], heavy: Any, state: RunState, watch: Watch | None, budget: Budget | None
-) -> None:
-    """Run what is ready, and all that follows."""
-    deliver, complete = tokens.deliver, tokens.complete
-    while light or heavy:
-        it, step = light.popleft() if light else heavy.popleft()
-        try:
-            if watch is None and not step.is_special:
-                assert step.call is not None
-                out = step.call(*it.values[step.first : step.last])
-            else:
-                out = call(it, step, state, watch)
-        except Exception as error:
-            with undivided():
-                from .batch_parts import BatchParts
-                from .first_failure import FirstFailure, first_failure
-
-            found, ready = FirstFailure(error, it, step), deque([*light, *heavy])
-            raise first_failure(found, tokens, BatchParts(tokens), ready, state, watch).explained()  # noqa: B904
-        if step.blank:
-            it.values[step.first : step.last] = step.blank
-        if budget is not None and step.allocates:
-            budget.note(step, out)
-        if step.outs is None:
-            deliver(it, [(it, step.edges, out)], light, heavy)
-        else:
-            complete(it, step, out, light, heavy)
-        del out
-        if watch is not None:
-            watch.look(tokens, len(light) + len(heavy))
-
-
 def _in_time(
     run: Callable[..., None], tokens: State, feeds: list[Any], state: RunState, watch: Watch | None,
     budget: Budget | None,
@@ -394,22 +342,6 @@ def _in_time(
     except TimeIsOver as over:
         assert watch is not None
         raise watch.timed_out(tokens, over) from None
-
-
-def _by_itself(plan: Plan, feeds: list[Any], state: RunState, watch: Watch) -> list[Any]:
-    """Return what a plan gives that is run on this thread."""
-    tokens = State(plan)
-    try:
-        run_alone(tokens, feeds, state, watch)
-        return results_of(tokens)
-    finally:
-        tokens.close()
-
-
-def _by_itself_from(tokens: State, ready: deque[Item], state: RunState, watch: Watch) -> list[Any]:
-    """Return what a run gives that goes on with what is ready, on this thread."""
-    _go_on(tokens, ready, deque(), state, watch, None)
-    return results_of(tokens)
 
 
 def _shown(tokens: State) -> AbstractContextManager[None]:
@@ -442,11 +374,3 @@ def _shared(threads: int) -> Callable[[State, list[Any], RunState, Watch | None,
         Run(tokens, state, watch, threads, budget).run(feeds)
 
     return run
-
-
-def results_of(tokens: State) -> list[Any]:
-    """Return the fetched values of a run that has come to rest."""
-    if not tokens.finished or any(value is MISSING for value in tokens.results):
-        waiting = tokens.describe_waiting()
-        raise RuntimeError(f"the run cannot go on, nothing is ready and not all results exist:\n{waiting} [AL610]")
-    return tokens.results

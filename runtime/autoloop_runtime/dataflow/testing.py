@@ -11,11 +11,11 @@ import numpy as np
 from ..analysis.ownership import Ownership
 from ..ir.graph import eager
 from ..ir.run_state import EAGER, RunState
-from .executable import results_of
 from .execution_plan import Plan
 from .flat_graph import Lowered
 from .frames import Item, State
 from .kernels import call, explained
+from .one_thread import results_of
 from .whole_loops import with_joined_steps
 
 

@@ -24,11 +24,11 @@ from ..ir.checks import CHECK_PROMISE
 from ..ir.graph import eager
 from ..ir.run_state import EAGER, RunState
 from .dead_tokens import Consumers, DeadTokens
-from .executable import results_of
 from .execution_plan import FramePlan, Plan, Step
 from .flat_graph import FlatNode, Kind, Lowered, Port, renamed
 from .frames import Frame, Item, Iteration, State
 from .kernels import call, explained
+from .one_thread import results_of
 
 #: how many events a kernel takes that is worth another thread
 SLOW = 40

@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..dataflow.executable import results_of
 from ..dataflow.execution_plan import Plan, Step, kernel_of
 from ..dataflow.flat_graph import Lowered
 from ..dataflow.frames import Item, Iteration, State
 from ..dataflow.kernels import explained
+from ..dataflow.one_thread import results_of
 from ..ir.graph import eager
 from ..ir.run_state import EAGER, RunState
 from ..namespaces.foreign_collections import KEEPING

@@ -21,12 +21,12 @@ from ..analysis.observable import may_repeat
 from ..analysis.sizes import LARGE
 from ..base.dataclass import dataclass
 from ..base.fp_warnings import asked, restore, setting, silence
-from ..dataflow.executable import results_of
 from ..dataflow.execution_plan import MISSING, Edges, Plan, Step
 from ..dataflow.first_failure import FirstFailure
 from ..dataflow.frames import Item, Iteration, State, loops_around
 from ..dataflow.kernels import call
 from ..dataflow.lowering import lower
+from ..dataflow.one_thread import results_of
 from ..ir.failures import annotate_further, is_annotated, user_traceback
 from ..ir.graph import Graph, eager
 from ..ir.run_state import EAGER, RunState

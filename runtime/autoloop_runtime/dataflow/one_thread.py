@@ -1,0 +1,91 @@
+"""A run of a plan on one thread, the one that calls: kernel by kernel, to the end."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from ..base.forks import undivided
+from ..ir.run_state import RunState
+from .execution_plan import MISSING, Plan
+from .frames import Item, State
+from .kernels import Watch, call
+
+if TYPE_CHECKING:
+    from .memory_limit import Budget
+
+
+def run_alone(
+    tokens: State, feeds: list[Any], state: RunState, watch: Watch | None, budget: Budget | None = None
+) -> None:
+    """Run on the calling thread alone, without a lock: light kernels first, of each kind the oldest first.
+
+    So a counter runs ahead of a heavy chain here too, and iterations have their effects in order where data lets them.
+    Under a limit to memory what makes arrays runs in program order.
+    """
+    heavy: Any = deque() if budget is None else budget.heavy(deque())
+    light: deque[Item] = deque() if budget is None else budget.light(heavy)
+    if budget is None and tokens.plan.makes:
+        with undivided():
+            from .ready_kernels import waiting_alone
+        heavy = waiting_alone()
+    tokens.start(feeds, light, heavy)
+    feeds.clear()
+    go_on(tokens, light, heavy, state, watch, budget)
+
+
+def go_on(
+    tokens: State, light: deque[Item], heavy: Any, state: RunState, watch: Watch | None, budget: Budget | None
+) -> None:
+    """Run what is ready, and all that follows."""
+    deliver, complete = tokens.deliver, tokens.complete
+    while light or heavy:
+        it, step = light.popleft() if light else heavy.popleft()
+        try:
+            if watch is None and not step.is_special:
+                assert step.call is not None
+                out = step.call(*it.values[step.first : step.last])
+            else:
+                out = call(it, step, state, watch)
+        except Exception as error:
+            with undivided():
+                from .batch_parts import BatchParts
+                from .first_failure import FirstFailure, first_failure
+
+            found, ready = FirstFailure(error, it, step), deque([*light, *heavy])
+            raise first_failure(found, tokens, BatchParts(tokens), ready, state, watch).explained()  # noqa: B904
+        if step.blank:
+            it.values[step.first : step.last] = step.blank
+        if budget is not None and step.allocates:
+            budget.note(step, out)
+        if step.outs is None:
+            deliver(it, [(it, step.edges, out)], light, heavy)
+        else:
+            complete(it, step, out, light, heavy)
+        del out
+        if watch is not None:
+            watch.look(tokens, len(light) + len(heavy))
+
+
+def by_itself(plan: Plan, feeds: list[Any], state: RunState, watch: Watch) -> list[Any]:
+    """Return what a plan gives that is run on this thread."""
+    tokens = State(plan)
+    try:
+        run_alone(tokens, feeds, state, watch)
+        return results_of(tokens)
+    finally:
+        tokens.close()
+
+
+def by_itself_from(tokens: State, ready: deque[Item], state: RunState, watch: Watch) -> list[Any]:
+    """Return what a run gives that goes on with what is ready, on this thread."""
+    go_on(tokens, ready, deque(), state, watch, None)
+    return results_of(tokens)
+
+
+def results_of(tokens: State) -> list[Any]:
+    """Return the fetched values of a run that has come to rest."""
+    if not tokens.finished or any(value is MISSING for value in tokens.results):
+        waiting = tokens.describe_waiting()
+        raise RuntimeError(f"the run cannot go on, nothing is ready and not all results exist:\n{waiting} [AL610]")
+    return tokens.results
