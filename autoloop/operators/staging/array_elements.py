@@ -9,7 +9,7 @@ in the end.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from autoloop_runtime.base.locations import capture
 from autoloop_runtime.ir.array_storage import WHERE_MADE, Storage
 from autoloop_runtime.ir.graph import Graph, current_graph
 
-from .array_choices import arrays_in, every_memory, is_new, may_be, memory_of
+from .array_choices import arrays_in, every_memory, is_new, may_be, memory_of, place_of
 from .container_contents import CopiesOfTrace
 from .joined_elements import Join, JoinedElements, ListedArray
 from .staged_blocks import LOOP
@@ -100,7 +100,7 @@ def told_of(known: CopiesOfTrace, alive: set[int], lists: Sequence[Any], seen: I
     every = [one for one in known.arrays.values() if id(one.graph) in alive]
     visible = list(arrays_in([list(seen)]))
     around = {inner for one in visible if (mine := memory_of(one)) is not None for inner in may_be(mine)}
-    real = {id(one) for one in visible if isinstance(one, np.ndarray)}
+    real = {place_of(one) for one in visible if isinstance(one, np.ndarray)}
     taken = {one.storage: one for one in every if one.is_taken and one.storage is not None}
     if not lists and not any(one.is_written for one in every):
         found = [taken[one] for one in around if one in taken]
@@ -144,7 +144,7 @@ def _joined(
 
 
 def _told_alone(
-    every: Sequence[ListedArray], taken: dict[Storage, ListedArray], around: set[Storage], real: set[int]
+    every: Sequence[ListedArray], taken: dict[Storage, ListedArray], around: set[Storage], real: Collection[Any]
 ) -> Iterator[ListedArray]:
     """Yield what is not of its iteration alone, or is seen elsewhere, or is there twice."""
     times: Counter[Any] = Counter()
@@ -154,11 +154,16 @@ def _told_alone(
                 yield one
             continue
         if one.storage is None:
-            keys: set[Any] = {id(one.array)}
-            is_alone = (one.is_made_here or one.loop is None) and id(one.array) not in real
+            keys: set[Any] = {place_of(one.array)}
+            is_alone = (one.is_made_here or one.loop is None) and keys.isdisjoint(real)
         else:
             keys = every_memory(one.array)
-            is_alone = keys.isdisjoint(around) and keys.isdisjoint(taken) and is_new(one.storage, one.loop)
+            is_alone = (
+                keys.isdisjoint(around)
+                and keys.isdisjoint(real)
+                and keys.isdisjoint(taken)
+                and is_new(one.storage, one.loop)
+            )
         times.update(keys)
         if not is_alone or any(times[key] > 1 for key in keys):
             yield one

@@ -6,15 +6,17 @@ a variable held before it, and the last is what the variable holds after it. The
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.ir.array_storage import Choice, Storage, kept
+from autoloop_runtime.ir.array_views import View, root_of
 from autoloop_runtime.ir.graph import Graph
 
+from ...returned_views import chain_of, views_of
 from .array_choices import Memory, every_memory, is_new, place_of
 
 
@@ -115,15 +117,17 @@ class _Column:
         choice = _begun(self.inner[0]) if self.is_told else None
         return None if choice is None else choice.arrays()[0]
 
-    def joins(self) -> Iterator[Join]:
-        """Yield what stands where but for what a variable holds after the loop."""
-        for one in self.first:
-            assert one.place is not None
-            yield Join(one.place, one.column, one.array)
-        if (entry := self.entry()) is not None:
-            yield Join(self.count, self.inner[0].column, entry, self.looped)
-        for place, one in enumerate(self.last):
-            yield Join(place - len(self.last), one.column, one.array)
+    def joins(self) -> list[Join] | None:
+        """Return what stands where, but for what a variable holds after the loop; None if that is not known."""
+        entry, known = self.entry(), [one.array for one in (*self.first, *self.last)]
+        if not all(_is_definite(one) or _left(one) for one in (known if entry is None else [*known, entry])):
+            return None
+        joins = [Join(one.place, one.column, one.array) for one in self.first if one.place is not None]
+        if entry is not None:
+            if (first := _seen_in(entry, self.inner[0].array)) is None:
+                return None
+            joins.append(Join(self.count, self.inner[0].column, first, self.looped))
+        return joins + [Join(place - len(self.last), one.column, one.array) for place, one in enumerate(self.last)]
 
 
 def _begun(note: ListedArray) -> Choice | None:
@@ -131,6 +135,26 @@ def _begun(note: ListedArray) -> Choice | None:
     storage = kept(note.array)
     choice = None if storage is None else storage.choice
     return choice if choice is not None and choice.begun is note.loop else None
+
+
+def _seen_in(entry: Any, put: Any) -> Any:
+    """Return what is put in first: what a variable held before the loop, or that view of it which the body makes; None
+    if only a run knows it, or may not be able to make it where the loop makes no turn."""
+    views = chain_of(put)
+    is_sure = root_of(put).shape.is_fully_defined() or all(map(_is_of_any, views))
+    if views and not (is_sure and views_of(put) is not None and _is_definite(entry)):
+        return None
+    return _same_view(put, entry)
+
+
+def _same_view(put: Any, entry: Any) -> Any:
+    return entry if put.view_of is None else put.seen_in(_same_view(put.view_of.parent, entry))
+
+
+def _is_of_any(view: View) -> bool:
+    """Return whether arrays of all extents have such a view."""
+    index = view.index if isinstance(view.index, tuple) else (view.index,)
+    return view.index is not None and all(one is None or one is Ellipsis or isinstance(one, slice) for one in index)
 
 
 def _left(array: Any) -> Sequence[Any] | None:
@@ -192,12 +216,12 @@ class JoinedElements:
             return None
         found = {name: list[Join]() for name, _ in self._columns}
         for (name, _), column in self._columns.items():
-            found[name] += column.joins()
-        if not all(_is_definite(one.array) or _left(one.array) for joins in found.values() for one in joins):
-            return None
+            if (joins := column.joins()) is None:
+                return None
+            found[name] += joins
         put = [join.array for joins in found.values() for join in joins]
-        real = {id(one) for one in visible if isinstance(one, np.ndarray)}
-        if any(isinstance(one, np.ndarray) and id(one) in real for one in put):
+        real = {place_of(one) for one in visible if isinstance(one, np.ndarray)}
+        if any(isinstance(one, np.ndarray) and place_of(one) in real for one in put):
             return None
         others = {id(one): one for one in (*visible, *put)}.values()
         for (name, _), column in self._columns.items():
