@@ -64,6 +64,8 @@ PROGRAMS = [
     (CONSTANT + EACH + "q.append(x[::-1])\n    x = x*0.5\nreturn q, y[2:]", True),
     (EACH + "y = np.zeros(3)\n    q.append(y)\n    q.append(y[1:])\nreturn q, 1", True),
     (EACH + "x = x*0.5\n    z = x[::-1]\nreturn (z, x) if n > 0 else x", True),
+    ("c, u = np.arange(4.), x*2\n" + EACH + "u = c[::-1]\n    c = x[::-1]\nreturn u, x", True),
+    ("c, u = np.arange(4.), x*2\n" + EACH + "q.append(c)\n    u = c[1:]\n    c = x[::-1]\nreturn q, u, c", True),
 ]
 BOX = "class O: pass\no = O()\no.a = np.ones((2, 2))\n"
 

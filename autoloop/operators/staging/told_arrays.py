@@ -66,7 +66,8 @@ def argument_of(one: Any) -> int | None:
     storage = kept(one)
     if storage is None or storage.choice is None or one.view_of is None:
         return None if storage is None else storage.argument
-    whole = [None if one.view_of is not None else argument_of(one) for one in chosen_from(root_of(one))]
+    every = chosen_from(root_of(one))
+    whole = [None if isinstance(one, np.ndarray) or one.view_of is not None else argument_of(one) for one in every]
     return whole[0] if len(set(whole)) == 1 else None
 
 
