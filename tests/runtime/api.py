@@ -86,6 +86,8 @@ from autoloop_runtime.dataflow.first_failure import FirstFailure
 from autoloop_runtime.dataflow.flat_graph import FlatNode, Kind, Lowered
 from autoloop_runtime.dataflow.frames import Frame, Item, Iteration, State
 from autoloop_runtime.dataflow.independent_parts import independent_parts as independent_parts
+from autoloop_runtime.dataflow.kernels import Arguments as Arguments
+from autoloop_runtime.dataflow.kernels import Unwanted as Unwanted
 from autoloop_runtime.dataflow.kernels import Watch
 from autoloop_runtime.dataflow.kernels import call as call_kernel
 from autoloop_runtime.dataflow.loops_alone import alone as alone

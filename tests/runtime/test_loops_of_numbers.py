@@ -9,7 +9,7 @@ from _thread import interrupt_main
 import autoloop as al
 import numpy as np
 import pytest
-from api import Kind, loop_code
+from api import Kind, Unwanted, loop_code
 from executors import needs_native
 from test_machine_kernels import at_once as at_once
 
@@ -190,7 +190,7 @@ def test_who_waits_for_an_endless_one_can_stop(at_once):
 def test_one_that_nobody_waits_for_ends():
     """Another kernel has failed meanwhile, say."""
     advance = loop_code.Advance(lambda most, x: (most, x), 1, 1)
-    with pytest.raises(loop_code.Unwanted):
+    with pytest.raises(Unwanted):
         advance((advance.most, 1), [True], None, 1)
     calls = iter([None, (np.int64(2), 5)])
     other = loop_code.Advance(lambda most, x: next(calls), 1, 1)

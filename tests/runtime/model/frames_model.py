@@ -15,6 +15,7 @@ import numpy as np
 from api import (
     EAGER,
     MISSING,
+    Arguments,
     BatchParts,
     FirstFailure,
     FlatNode,
@@ -25,7 +26,7 @@ from api import (
     Lowered,
     Plan,
     State,
-    loop_code,
+    Unwanted,
     packed_bundles,
 )
 from explorer import Explored, explore
@@ -133,10 +134,10 @@ class Model:
         after.done |= {name}
         try:
             out = called(item, args, told)
-        except (ArithmeticError, LookupError, loop_code.Unwanted) as error:
+        except (ArithmeticError, LookupError, Unwanted) as error:
             failure = FirstFailure(error, it, step).delivered(after.tokens, after.ready, None)
             after.failure = failure if after.failure is None else after.failure.earlier(failure)
-            after.given_up |= {name} if isinstance(error, loop_code.Unwanted) else set()
+            after.given_up |= {name} if isinstance(error, Unwanted) else set()
         else:
             if step.blank:
                 it.values[step.first : step.last] = step.blank
@@ -265,7 +266,7 @@ def called(item: Item, args: list[Any], told: Told | None = None) -> Any:
         return step.call(args.copy())
     if step.flat.kind is not Kind.WHOLE:
         return step.call(*args)
-    given = loop_code.Arguments(args)
+    given = Arguments(args)
     if told is not None:
         given.unwanted = told  # type: ignore[assignment]
     return step.call(EAGER, given)
