@@ -36,7 +36,7 @@ from autoloop_runtime.ir.tracers import (
 from autoloop_runtime.running.prepare import prepare, run_graph, set_outputs, wrap
 
 from .parameters import CalledAs
-from .returned_views import SharedMemory, set_apart
+from .returned_views import SharedMemory, may_share, set_apart
 from .sent_by_name import NeverSent
 
 if TYPE_CHECKING:
@@ -212,10 +212,8 @@ class ConcreteFunction(CalledAs, NeverSent):
         self._handed = _all_handed(graph.theirs, kinds, made, tensors, value)
         #: the same of outputs whose elements are in C order
         self._handed_in_order = list(map(_handed_in_order, kinds, made))
-        #: the outputs that are arrays of the caller's, and what of: what is changed in one must not change another
-        self._arrays = [
-            (k, id(t)) for k, (kind, t) in enumerate(zip(kinds, tensors)) if kind is ArrayTracer and t.shape.rank != 0
-        ]
+        #: the outputs that are arrays of the caller's, or lists, and what of
+        self._arrays = [(k, id(t)) for k, (kind, t) in enumerate(zip(kinds, tensors)) if may_share(kind, t)]
         self.has_tensors = DecidedNumber in kinds  # or among inputs: plain Python gives numbers where these decide
         self._told = told
         codes = [] if told is None else told.codes  # outputs that say which arrays results are

@@ -6,7 +6,7 @@ made of it by the very views that NumPy would have made.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.array_views import View
 from autoloop_runtime.ir.basic_indices import tensors_in
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import TextTracer
+from autoloop_runtime.ir.tracers import ArrayTracer, Kind, TextTracer
 
 from .given_arrays import distance, whole_of
 
@@ -165,18 +165,35 @@ class SharedMemory:
         return list(objects.values())
 
 
+def may_share(kind: Kind, tensor: Tensor) -> bool:
+    """Return whether an output is an array of the caller's, or a list: to change one must not change another."""
+    return (kind is ArrayTracer and tensor.shape.rank != 0) or tensor.dtype.kind == "O"
+
+
 def set_apart(given: list[Any], places: Sequence[tuple[int, int]]) -> None:
-    """Replace arrays that may share memory with others by copies, but for those of one tensor."""
+    """Replace arrays that may share memory with others, or with elements of lists, by copies, but for those of one
+    tensor."""
     # of those with one owner, and of those that lie in what NumPy has not made, which may be anybody's
-    together: dict[int, list[tuple[int, int]]] = {}
+    together: dict[int, list[tuple[Any, int | None]]] = {}
     foreign = together.setdefault(0, [])
-    for place, tensor in places:
+    arrays = [(place, tensor) for place, tensor in places if type(given[place]) is np.ndarray]
+    if arrays and len(arrays) < len(places):
+        for element in _elements([given[place] for place, _ in places]):
+            whole = whole_of(element)
+            (together.setdefault(id(whole), []) if whole.base is None else foreign).append((element, None))
+    for place, tensor in arrays:  # tensors share no memory that anybody writes to
         array = given[place]
-        if type(array) is np.ndarray:  # tensors share no memory that anybody writes to
-            whole = whole_of(array)
-            mine = together.setdefault(id(whole), []) if whole.base is None else foreign
-            others = [*mine, *foreign] if mine is not foreign else [one for every in together.values() for one in every]
-            if any(one != tensor and np.may_share_memory(given[other], array) for other, one in others):
-                given[place] = array.copy()
-            else:
-                mine.append((place, tensor))
+        whole = whole_of(array)
+        mine = together.setdefault(id(whole), []) if whole.base is None else foreign
+        others = [*mine, *foreign] if mine is not foreign else [one for every in together.values() for one in every]
+        if any(one != tensor and np.may_share_memory(other, array) for other, one in others):
+            given[place] = array.copy()
+        else:
+            mine.append((array, tensor))
+
+
+def _elements(given: Sequence[Any]) -> Iterator[Any]:
+    """Yield the arrays in whose memory those lie that are elements of lists."""
+    for one in given:
+        if isinstance(one, Tensor) and (memory := getattr(one.value, "memory_of_elements", None)) is not None:
+            yield from memory()

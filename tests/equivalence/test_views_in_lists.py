@@ -25,6 +25,10 @@ VIEWS = [
     ("x.real", False),
     ("np.flip(x)", False),
     ("x.view('i8')", False),
+    ("x.diagonal()", False),  # which nobody may write to
+    ("np.broadcast_to(x, (3, 2, 2))", False),
+    ("x.imag", False),
+    ("(x*1, x.diagonal())", False),
     ("x.reshape(4, 1)", True),
     ("x.ravel()", True),
     ("x[i:]", True),
@@ -67,7 +71,22 @@ PROGRAMS = [
     ("c, u = np.arange(4.), x*2\n" + EACH + "u = c[::-1]\n    c = x[::-1]\nreturn u, x", True),
     ("c, u = np.arange(4.), x*2\n" + EACH + "q.append(c)\n    u = c[1:]\n    c = x[::-1]\nreturn q, u, c", True),
 ]
-BOX = "class O: pass\no = O()\no.a = np.ones((2, 2))\n"
+DIAGONALS = EACH + "q.append(np.diagonal(x*2))\n"
+#: read-only arrays in lists
+READ_ONLY = [
+    (DIAGONALS + "return q, 1", False),
+    (DIAGONALS + "return np.array(q)", False),
+    (DIAGONALS + "    q.append(x[0]*2)\nreturn q, 1", True),
+    (EACH.replace("[]", "[x[0]*1]") + "q.append(np.diagonal(x*2))\nreturn q, 1", True),
+    ("x = x*1\nx.setflags(write=False)\n" + EACH + "q.append(x)\n    x = x*0.5\nreturn q, 1", True),
+    (EACH.replace("q", "o.log") + "o.log.append({'v': np.diagonal(x*2)})\nreturn o.log.copy()", True),
+]  # fmt: skip
+#: what is given beside a list, of which nothing may be memory of its elements
+BESIDES = [
+    "q[0].copy()", "q[0]*1", "+q[0]", "q[0].reshape(-1)*1", "q[0].astype(float)", "np.array(q[-1])", "np.array(q)",
+    "np.stack(q)", "np.array(q)[0]", "np.concatenate(q)", "{'a': q[1].copy(), 'b': np.asarray(q)}", "q[0].T.copy()",
+]  # fmt: skip
+BOX = "class O: pass\no = O()\no.a, o.log = np.ones((2, 2)), []\n"
 
 
 def arrays(one):
@@ -123,6 +142,16 @@ def test_the_first_is_a_view_of_what_was_there_before(before, given, is_left):
 @each(PROGRAMS)
 def test_views_and_arrays_in_lists_and_besides_share_memory_as_in_plain_python(body, is_left):
     check(body, is_left)
+
+
+@each(READ_ONLY)
+def test_of_read_only_arrays_nobody_may_write_to_the_elements(body, is_left):
+    check(body, is_left)
+
+
+@each(BESIDES)
+def test_what_is_given_beside_a_list_is_no_memory_of_its_elements(given):
+    check(EACH + f"x = x*0.5\n    q.append(x*2)\nreturn {given}, q", False, counts=(2, 2, 3, 3))
 
 
 @pytest.mark.parametrize("put", ["x[::-1]", "x[3:]", "x[2:5][::2]"])

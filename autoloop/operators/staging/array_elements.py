@@ -19,7 +19,7 @@ from autoloop_runtime.ir.graph import Graph, current_graph
 
 from .array_choices import arrays_in, every_memory, is_new, may_be, memory_of, place_of
 from .container_contents import CopiesOfTrace
-from .joined_elements import Join, JoinedElements, ListedArray
+from .joined_elements import Join, JoinedElements, ListedArray, are_writeable
 from .staged_blocks import LOOP
 
 
@@ -109,12 +109,29 @@ def told_of(known: CopiesOfTrace, alive: set[int], lists: Sequence[Any], seen: I
         return f"elements of {found[0].name!r} are kept or given back, which may be one", found[0].line
     first = next(_told_alone(every, taken, around, real), None)
     if first is None:
-        return None
+        return _told_read_only([one for one in every if not one.is_taken], lists)
     joined = _joined(known, alive, lists, every, visible, around)
     if joined is None:
         return f"an array is in {first.name!r}, which may be there twice, or elsewhere, too", first.line
     for grown in lists:
         grown.known = tuple(joined.get(grown.name, ()))
+    return _told_read_only([one for one in every if not one.is_taken and one.place is None], lists)
+
+
+def _told_read_only(every: Sequence[ListedArray], lists: Sequence[Any]) -> tuple[str, Any] | None:
+    """Let arrays of lists be read-only as those are that were put in; tell in words where only some of these are."""
+    put: dict[tuple[str, int], list[bool]] = {}
+    for one in every:
+        put.setdefault((one.name, one.column), []).extend(are_writeable(one))
+    for grown in lists:
+        for column in range(len(grown.kinds)):
+            found = put.get((grown.name, column), [])
+            if all(found) and not (found and column in grown.read_only):
+                continue
+            if any(found):
+                line = next(one.line for one in every if (one.name, one.column) == (grown.name, column))
+                return f"some of the arrays in {grown.name!r} are read-only, and others are not", line
+            grown.read_only |= {column}
     return None
 
 

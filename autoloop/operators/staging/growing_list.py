@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base import nest
 from autoloop_runtime.base.stand_ins import called
@@ -274,6 +275,9 @@ class GrowingList(ListColumns):
         length = int(self.length)
         if (made := self._plain_values(length)) is None:
             made = [self.packed([array.read(index) for array in self.arrays]) for index in range(length)]
+        if self.read_only:
+            for element in made:
+                _freeze(nest.flatten(element), self.read_only)
         for one in self.known:
             if len(made) > one.more_than:
                 leaves, structure = nest.flatten_with_structure(made[one.place])
@@ -290,6 +294,13 @@ def _leave_dtypes(kept: GrowingList, parts: Iterable[Any]) -> None:
     pairs = [(getattr(part, "dtype", None), array.dtype) for part, array in zip(parts, kept.arrays, strict=True)]
     if any(None is not one != other and not one.kind == other.kind == "U" for one, other in pairs):
         leave_unknown(f"the elements of the list {kept.name!r} are of several dtypes, which it keeps")
+
+
+def _freeze(leaves: Sequence[Any], places: Iterable[int]) -> None:
+    """Let nobody write to some leaves of an element of a run; tensors are read-only anyway."""
+    for place in places:
+        if type(leaves[place]) is np.ndarray:
+            leaves[place].flags.writeable = False
 
 
 def _is_text(leaf: Any) -> bool:
@@ -370,19 +381,21 @@ class _AsComposite(Composite[GrowingList]):
         kinds = [*value.kinds, *[NumberTracer for _ in value.several]]
         several = tuple(sorted(value.several.items()))
         joined = tuple([(one.place, one.column, one.more_than) for one in value.known])
-        return value.name, value.structure, tuple(map(_Template, value.arrays, kinds)), value.lists, several, joined
+        templates = tuple(map(_Template, value.arrays, kinds))
+        return value.name, value.structure, templates, value.lists, several, joined, value.read_only
 
     def unread(self, value: GrowingList) -> GrowingList:
         return value.empty()
 
     def from_components(self, spec: Any, components: Sequence[Any]) -> Any:
-        name, structure, templates, lists, several, joined = spec
+        name, structure, templates, lists, several, joined, read_only = spec
         components, others = components[: len(templates)], components[len(templates) :]
         if not all(isinstance(flow, Tensor) for flow in components):
             return [*components, *others]
         arrays = [template.array(flow) for template, flow in zip(templates, components, strict=True)]
         kinds = [template.kind for template in templates[: len(templates) - len(several)]]
         made = GrowingList(name, arrays, structure, kinds, lists, dict(several))
+        made.read_only = read_only
         made.known = tuple(
             [Join(place, column, one, more) for (place, column, more), one in zip(joined, others, strict=True)]
         )

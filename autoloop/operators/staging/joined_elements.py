@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.locations import Line
+from autoloop_runtime.ir.array_layouts import is_writeable
 from autoloop_runtime.ir.array_storage import Choice, Storage, kept
 from autoloop_runtime.ir.array_views import View, root_of
 from autoloop_runtime.ir.graph import Graph
@@ -135,6 +136,22 @@ def _begun(note: ListedArray) -> Choice | None:
     storage = kept(note.array)
     choice = None if storage is None else storage.choice
     return choice if choice is not None and choice.begun is note.loop else None
+
+
+def are_writeable(note: ListedArray) -> list[bool]:
+    """Return whether one that is put in may be written to, in the iterations of which that is known."""
+    if isinstance(note.array, np.ndarray):
+        return [is_writeable(note.array)]
+    is_so, choice = note.array.is_writeable, _begun(note)
+    if is_so or choice is None:
+        return [is_so]
+    # that of before the loop is put in itself; the others are read-only as such, or by the view that is made of them
+    before, after = choice.arrays()
+    return [is_so, _may_write(after)] if not _may_write(before) else [is_so]
+
+
+def _may_write(array: Any) -> bool:
+    return is_writeable(array) if isinstance(array, np.ndarray) else getattr(array, "is_writeable", True)
 
 
 def _seen_in(entry: Any, put: Any) -> Any:

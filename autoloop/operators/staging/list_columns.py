@@ -52,7 +52,7 @@ class ListColumns(Rows):
         Which leaves are numbers of several types; ``arrays`` ends with one more for each, of what they are.
     """
 
-    __slots__ = ("arrays", "kinds", "known", "lists", "name", "several", "structure")
+    __slots__ = ("arrays", "kinds", "known", "lists", "name", "read_only", "several", "structure")
 
     def __init__(
         self,
@@ -71,6 +71,8 @@ class ListColumns(Rows):
         self.several = dict(several or {})
         #: the arrays that the list of a run is given; of a list that the trace leaves
         self.known: tuple[Join, ...] = ()
+        #: which leaves of its elements are arrays that nobody may write to; of such a list
+        self.read_only: frozenset[int] = frozenset()
 
     def alike(self: _L) -> _L:
         """Return a list of its own with the same elements, which stands for this one."""

@@ -129,3 +129,12 @@ class ListVersion:
                 return None
             stamps = buffer.stamps_of(self.size)
             return buffer.rows[: self.size].copy() if ((stamps > 0) & (stamps <= self._version)).all() else None
+
+    def memory_of_elements(self) -> list[Any]:
+        """Return the arrays in whose memory the elements lie that have axes."""
+        buffer = self._buffer
+        with buffer.lock:
+            buffer.own()
+            if buffer.rows is not None:
+                return [buffer.rows] if buffer.rows.ndim > 1 else []
+            return [item for item in buffer.items[: self.size] if type(item) is np.ndarray and item.ndim]
