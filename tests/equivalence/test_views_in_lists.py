@@ -68,6 +68,11 @@ PROGRAMS = [
     (CONSTANT + EACH + "q.append(x[::-1])\n    x = x*0.5\nreturn q, y[2:]", True),
     (EACH + "y = np.zeros(3)\n    q.append(y)\n    q.append(y[1:])\nreturn q, 1", True),
     (EACH + "x = x*0.5\n    z = x[::-1]\nreturn (z, x) if n > 0 else x", True),
+    ("r = x, x*2\n" + EACH + "y = x + 1\n    r = y[::-1], r[0]\n    x = y*0.5\nreturn r", False),
+    ("r = x, x*2\n" + EACH + "y = x.copy()\n    r = y.T, r[0]\n    x = np.tanh(x)\nreturn r, x", True),
+    ("r = x, x*2\n" + EACH + "r = x.T, r[0]\nreturn r", True),
+    ("y = x*2\nr = y, x\n" + EACH + "r = y.T, r[0]\nreturn r", True),
+    ("u = x[:] - 1\nreturn u, u.reshape(2, 2)", False),
     ("c, u = np.arange(4.), x*2\n" + EACH + "u = c[::-1]\n    c = x[::-1]\nreturn u, x", True),
     ("c, u = np.arange(4.), x*2\n" + EACH + "q.append(c)\n    u = c[1:]\n    c = x[::-1]\nreturn q, u, c", True),
 ]

@@ -23,7 +23,7 @@ from autoloop_runtime.ir.tracers import ArrayTracer
 
 from .loop_leaves import NAMES, Leaf
 from .staged_blocks import ToldArrays, telling
-from .told_arrays import is_array, there
+from .told_arrays import is_argument, is_array, there
 
 if TYPE_CHECKING:
     from .loop_variables import Variable
@@ -83,9 +83,9 @@ class Origins:
         if not is_array(value):
             return 0
         storage = kept(value)
-        if storage is None or value.view_of is not None:
+        if storage is None or (value.view_of is not None and is_argument(value)):
             return self.number(value)
-        if (code := self._chosen.get(storage)) is not None:
+        if value.view_of is None and (code := self._chosen.get(storage)) is not None:
             return code
         number, turn = self.number(value), self._turn(storage.graph)
         return number if turn is None else ops.add(number, ops.multiply(turn, _MOST))

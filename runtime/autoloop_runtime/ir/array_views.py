@@ -306,10 +306,10 @@ def _linked(
 
 
 def _hangs_on_order(array: Any, name: str, made: Tensor, again: Callable[[Any], Any], is_flat: bool) -> bool:
-    """Return whether a function of ``_BY_LAYOUT``, or of ``a.flat``, gives an array itself, a view of it or a copy as
-    its elements lie."""
+    """Return whether a function of ``_BY_LAYOUT``, or of ``a.flat``, gives a view or a copy as the elements lie."""
     if name in (_FLAT, np.reshape.__name__) and not is_flat:
-        return not made.shape.rank == array.shape.rank == 1
+        known = made.shape.is_fully_defined() and made.shape == array.shape
+        return not (known or made.shape.rank == array.shape.rank == 1)
     return hangs_on_order(again, array.shape.rank, array.dtype)
 
 
