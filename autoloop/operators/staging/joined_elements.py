@@ -19,6 +19,7 @@ from autoloop_runtime.ir.graph import Graph
 
 from ...returned_views import chain_of, views_of
 from .array_choices import Memory, every_memory, is_new, place_of
+from .told_arrays import is_untold
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +122,9 @@ class _Column:
     def joins(self) -> list[Join] | None:
         """Return what stands where, but for what a variable holds after the loop; None if that is not known."""
         entry, known = self.entry(), [one.array for one in (*self.first, *self.last)]
-        if not all(_is_definite(one) or _left(one) for one in (known if entry is None else [*known, entry])):
-            return None
+        for one in known if entry is None else [*known, entry]:
+            if not (_is_definite(one) or (_left(one) and not is_untold(one))):
+                return None
         joins = [Join(one.place, one.column, one.array) for one in self.first if one.place is not None]
         if entry is not None:
             if (first := _seen_in(entry, self.inner[0].array)) is None:
