@@ -35,7 +35,7 @@ from ..operators.staging.twins import leave_left
 from ..operators.staging.undefined import MaybeUnset, Undefined
 from .doubtful_arrays import leave_doubtful, leave_doubtful_containers, values_of
 from .places import Place, held_at, set_at, unset_at
-from .recipes import Recipes, items_of, left_in
+from .recipes import Recipes, arrays_left, items_of, left_in
 from .stateful import Made
 from .unchanging import is_constant
 from .world import NOTHING, Changes, Holder, Recipe, World, Write, is_unchanged
@@ -276,10 +276,10 @@ def _leave_doubtful_orders() -> None:
 def _leave_maybe_one(value: Any, recipes: Recipes) -> None:
     """Leave a function to plain Python that gives arrays of which only the run knows whether they are one."""
     leaves = nest.flatten(value)
-    if recipes.arrays or len(leaves) > 1 or any(map(has_objects, leaves)):
+    if (left := arrays_left(recipes)) or len(leaves) > 1 or any(map(has_objects, leaves)):
         with undivided():  # which few functions need
             from ..operators.staging.array_choices import some_may_be_one
-        if some_may_be_one(value, [one for one, *_ in recipes.arrays], recipes.firsts):
+        if some_may_be_one(value, left, recipes.firsts):
             leave("only the run knows whether two of the arrays that are given back, or left, are one", "")
 
 

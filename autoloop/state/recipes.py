@@ -383,6 +383,12 @@ def _holds_more(value: Any) -> bool:
     return has_state(value) or is_hiding(value)
 
 
+def arrays_left(recipes: Recipes) -> list[Any]:
+    """Return the arrays that are left in the world: those of the graph, and real ones that the trace has made."""
+    real = [value for value, _ in recipes._made.values() if isinstance(value, np.ndarray)]
+    return [*[one for one, *_ in recipes.arrays], *real]
+
+
 def left_in(recipes: Recipes, world: World) -> list[Any]:
     """Return what is left in the world, or given back, and the lists of the world that have grown."""
     grown = [recipes.grown(one) for one in world.holders]

@@ -74,6 +74,8 @@ PROGRAMS = [
     ("y = x*2\nr = y, x\n" + EACH + "r = y.T, r[0]\nreturn r", True),
     (EACH + "q.append(x*2)\n    x = x[::-1]\nq.append(x)\nreturn q, 1", True),
     (EACH + "q.append(x*2)\n    x = x + 1\nq.append(x)\nreturn q, 1", False),
+    ("c, v = np.ones((2, 2)), x*2\n" + EACH + "v = c[:]\no.a = c\nreturn v", True),
+    ("c, v = np.ones((2, 2)), x*2\n" + EACH + "v = x*3\no.a = c\nreturn v", False),
     ("u = x[:] - 1\nreturn u, u.reshape(2, 2)", False),
     ("c, u = np.arange(4.), x*2\n" + EACH + "u = c[::-1]\n    c = x[::-1]\nreturn u, x", True),
     ("c, u = np.arange(4.), x*2\n" + EACH + "q.append(c)\n    u = c[1:]\n    c = x[::-1]\nreturn q, u, c", True),
