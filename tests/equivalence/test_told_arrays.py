@@ -55,6 +55,12 @@ PROGRAMS = {
     "a_side_gives_one_twice": "a = x + 1\nb = a + 1\nif n[0] > 1: return a, a\nreturn a, b",
     "turned": "a, b, c = x, x + 1, o.v\n" + COUNTED + "a, b, c = b, c, a\nreturn a, b, c",
     "the_one_before": "z = y = x*1\n" + COUNTED + "z = y\n    y = y*2\nreturn y, z",
+    "parts_of_new_ones": "y, z = x, o.v\n" + COUNTED + "y, z = z, (y*2)[::-1]\nreturn y, z",
+    "part_of_the_one_before": "z, y = o.v, x\n" + COUNTED + "z = y\n    y = (x*i)[1:]\nreturn y, z",
+    "parts_in_a_branch": "y, z = x, o.v\n" + COUNTED + "if x[0] > 0:\n        z = y\n"
+    "        y = (x*i)[::-1]\nreturn y, z",
+    "parts_in_loops_in_loops": "y, z = x, o.v\n" + COUNTED + "for j in range(n[0]):\n        z = y\n"
+    "        y = (x*(i + j))[::-1]\nreturn y, z",
     "best": BEST + "return best, y",
     "best_of_two_loops": "last = cur = x\n" + COUNTED + "for j in range(2): cur = cur + j\n"
     "    if i % 2 == 0: last = cur\nreturn last, cur",
