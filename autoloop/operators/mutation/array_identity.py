@@ -108,7 +108,7 @@ class HeldArrays:
         NewPlaces
             If the loop has to carry the memory of some arrays.
         TypeError
-            If it cannot be told which arrays the body writes to.
+            If it cannot be told which arrays the body writes to, or what one holds that it leaves.
         """
         self._block = block
         every = list(self._held.values())
@@ -116,6 +116,7 @@ class HeldArrays:
             storage = one.inside.storage
             if storage.is_order_asked and not one.is_kept and not storage.contiguous:
                 refuse_lost(_BY_ORDER.format(one.name))
+        self._refuse_lost(every, block)
         if not block.written and not any(one.is_written for one in every):
             return
         for storage in (*block.written, *[one.inside.storage for one in every if one.is_written]):
@@ -144,7 +145,25 @@ class HeldArrays:
         if any(storage not in outside.arrays or id(storage.tensor) not in given for storage in block.written):
             raise TestChanges
         outside.carry([one.storage for one in self._held.values() if one.is_written and one.storage in block.read])
+        self._refuse_lost(list(self._held.values()), block)
         self._refuse_doubtful(list(self._held.values()), block)
+
+    def _refuse_lost(self, every: list[Held], block: Block) -> None:
+        """Raise if the body leaves what is lost, or reads, perhaps before that, what is lost in it: the next iteration
+        finds something else there."""
+        lost = {**(self._block or block).lost, **block.lost}
+        for storage in self._read(every, block):
+            if storage in lost:
+                refuse_lost(lost[storage])
+        for one in every:
+            left = None if one.is_kept else kept(one.after)
+            if (one.inside.storage.touched and one.inside.storage.lost) or (left is not None and left.lost):
+                refuse_lost(_DECIDED.format(one.name))
+
+    @staticmethod
+    def _read(every: list[Held], block: Block) -> list[Storage]:
+        """Return the memory from before the loop that the body reads, be it as a variable."""
+        return [*block.read, *[one.storage for one in every if one.storage is not None and one.inside.storage.touched]]
 
     def _refuse_shared(self, every: list[Held], block: Block) -> None:
         """Raise if variables hold one array after an iteration that were given as several in it."""
@@ -169,9 +188,9 @@ class HeldArrays:
     def _refuse_doubtful(self, every: list[Held], block: Block) -> None:
         """Raise if the body reads what may be another handle of an array that it writes to."""
         written = {*(self._block or block).written, *[one.storage for one in every if one.is_written and one.storage]}
-        read = [*block.read, *[one.storage for one in every if one.storage is not None and one.inside.storage.touched]]
-        for storage in read:
-            if any(origin in written and origin is not storage for origin in storage.origins()):
+        others = {origin for storage in written for origin in storage.origins() if origin is not storage}
+        for storage in self._read(every, block):
+            if storage in others or any(origin in written and origin is not storage for origin in storage.origins()):
                 refuse_lost("whether it is another array, to which a loop writes, depends on a loop or branch")
 
     def lose(self) -> None:

@@ -33,7 +33,7 @@ from ...left_to_python import leaving, refuse_unknown
 from .blank_values import blank
 from .containers_of_blocks import advice_on_keys, leave_containers, leave_markers, leave_objects_apart
 from .instances import apart, as_objects, assembled, leave_objects, of_sides
-from .linked_arrays import link
+from .linked_arrays import arrays_left, link
 from .list_lengths import lengths_differ, with_growing
 from .loop_leaves import is_no_other
 from .mixed_numbers import MixedNumber, codes_of, components, mixed
@@ -65,8 +65,8 @@ class Grown(Exception):
 
 
 NEVER = object()  # the value of a branch that always raises
-#: arrays that a side leaves, by id, and what they hold at its end
-Ends: TypeAlias = dict[int, tuple[ArrayTracer, Tensor]]
+#: arrays that a side leaves, by id, and what they hold at its end, or why nobody can tell
+Ends: TypeAlias = "dict[int, tuple[ArrayTracer, Tensor | str]]"
 
 
 def is_made_in(graph: Graph, leaf: Any) -> bool:
@@ -214,14 +214,26 @@ class Merge:
         """Return whether both sides leave one tensor; a view that a side has made can be looked at only in there."""
         if not isinstance(one, Tensor) or type(one) is not type(other):
             return False
-        ends = [None if _is_outer_array(v) else self._ends[side].get(id(v)) for side, v in enumerate((one, other))]
-        plain, other_plain = (v.plain if end is None else end[1] for v, end in zip((one, other), ends, strict=True))
+        ends = [None if _is_outer_array(v) else self._held(side, v) for side, v in enumerate((one, other))]
+        plain, other_plain = (v.plain if end is None else end for v, end in zip((one, other), ends, strict=True))
         return plain is other_plain
 
     def _at_end(self, side: int, value: Any) -> Any:
         """Return what a side leaves; of an array what it held then, for the block's writes are undone."""
-        array, tensor = self._ends[side].get(id(value), (None, None))
-        return value if array is None else marked(own_kind(value), tensor)
+        tensor = self._held(side, value)
+        return value if tensor is None else marked(own_kind(value), tensor)
+
+    def _held(self, side: int, value: Any) -> Tensor | None:
+        _, held = self._ends[side].get(id(value), (None, None))
+        return None if isinstance(held, str) else held
+
+    def _lose(self, made: Storage, handles: Sequence[Any]) -> None:
+        """Lose what is chosen from arrays of which, at the end of a side, nobody could tell what they held."""
+        for ends, handle in zip(self._ends, handles, strict=True):
+            for array in arrays_left(handle):
+                _, held = ends.get(id(array), (None, None))
+                if isinstance(held, str):
+                    made.lose(held)
 
     def _refuse_values(self, one: Any, other: Any) -> None:
         leave_objects_apart(spoken(self.name), one, other)
@@ -267,6 +279,7 @@ class Merge:
                 note_variable(made, *handles)
             if pair is not None and isinstance(made, ArrayTracer):
                 made.storage.choice = Choice(self.graphs[0], lambda both=handles: both)  # type: ignore[misc]
+                self._lose(made.storage, handles)
                 if code is not None and (told := telling()):
                     told.choose(made.storage, code)
                 if not self._is_returned:

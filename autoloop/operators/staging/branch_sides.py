@@ -17,7 +17,7 @@ from autoloop_runtime.ir.tracers import number_of
 from ...errors import NeverReturnsError
 from .branch_merge import NEVER, Ends, Merge, is_made_in
 from .instances import apart
-from .linked_arrays import arrays_known, link_together
+from .linked_arrays import arrays_left, link_together
 from .list_lengths import as_growing
 from .staged_blocks import is_run_time_error, raise_at_run_time, staged_block, telling
 from .staged_values import certain
@@ -93,7 +93,10 @@ def _trace(graph: Graph, side: Side, block: Block, ends: Ends) -> Any:
         try:
             left = tuple(map(apart, side()))
             values = nest.map_structure(lambda leaf: certain(leaf) if is_made_in(graph, leaf) else leaf, left)
-            for array in arrays_known(values):
+            for array in arrays_left(values):
+                if array.storage.lost:
+                    ends[id(array)] = (array, array.storage.lost)
+                    continue
                 array.storage.close()
                 ends[id(array)] = (array, array.current())
             return values

@@ -14,12 +14,12 @@ from autoloop_runtime.ir.tracers import ArrayTracer
 from .standins import Maybe, opened
 
 
-def arrays_known(values: Any) -> Iterator[ArrayTracer]:
-    """Yield the arrays in a structure of which it is known what they hold."""
+def arrays_left(values: Any) -> Iterator[ArrayTracer]:
+    """Yield the arrays in a structure."""
     for leaf in nest.flatten(values):
         if isinstance(leaf, Maybe):
-            yield from arrays_known(opened(leaf).value)
-        elif isinstance(leaf, ArrayTracer) and not leaf.storage.lost:
+            yield from arrays_left(opened(leaf).value)
+        elif isinstance(leaf, ArrayTracer):
             yield leaf
 
 
