@@ -10,7 +10,19 @@ import threading
 
 import numpy as np
 import pytest
-from api import CoreRun, Executable, Graph, RunState, SeededExecutor, Watch, core_code, gone_on, lower, one_thread
+from api import (
+    CoreRun,
+    Executable,
+    Graph,
+    RunState,
+    SeededExecutor,
+    Watch,
+    core_code,
+    core_workers,
+    gone_on,
+    lower,
+    one_thread,
+)
 from api import core_workers as cw
 from api import token_core as tc
 from each_case import each
@@ -228,3 +240,14 @@ def test_only_so_many_buffers_are_made():
     run._m[tc.SPIN] = 0
     assert run.run(args) is not None
     assert run._m[tc.UNUSED] < run._m[tc.LIMIT]
+
+
+@pytest.mark.parametrize(("ready", "over"), [(1, 0), (0, 0), (1, 1)])
+def test_who_goes_to_others_though_something_is_ready_has_another_called(ready, over):
+    """Those that stay may be in a loop that ends only when that is done."""
+    m, w = [0] * 4096, 2048
+    m[w + core_workers.W_ME] = m[w + core_workers.W_BUSY] = m[core_workers.PRESENT] = 1
+    m[core_workers.READY], m[core_workers.OVER] = ready, over
+    is_called = ready > over
+    assert core_workers.leave(m, w, core_workers.IDLE) == core_workers.IDLE + is_called * core_workers.AGAIN
+    assert (m[core_workers.PRESENT], m[core_workers.OPENINGS]) == (0, not is_called)

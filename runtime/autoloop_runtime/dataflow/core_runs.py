@@ -180,6 +180,8 @@ class CoreRun:
         if why & cw.WOKEN or (why == cw.CALLS and m[w + tc.W_WAKE]):
             with suppress(RuntimeError):  # it has been told, and has not woken up yet
                 self._wake.release()
+        if why & cw.AGAIN:
+            call_workers(self, 1)
         if why == cw.CALLS and m[w + tc.W_CALLS]:
             call_workers(self, int(m[w + tc.W_CALLS]))
         elif why == tc.BUFFERS:
@@ -189,7 +191,7 @@ class CoreRun:
             self._call_kernels(w)
         if self._unwanted:  # asked each time: who comes back for other reasons before may never use up its time
             self._core(w, cw.STOP)
-        return why & ~cw.WOKEN
+        return why & ~(cw.WOKEN | cw.AGAIN)
 
     # -- kernels that Python calls ------------------------------------------------------------------------
 

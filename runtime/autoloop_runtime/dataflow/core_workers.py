@@ -69,6 +69,9 @@ from .token_core import (
 ENDED, IDLE, TIME, CALLS, STUCK, KERNELS = 0, 1, 2, 4, 5, 6
 #: added to that by who leaves: the caller is to be woken; another worker may have its words by the time that is read
 WOKEN = 8
+#: added to that by who goes to others though there is something to do: another worker is to be called in its place, as
+#: those that stay may be in kernels for long, or in a loop that ends only if what is left here is done
+AGAIN = 16
 #: light kernels at most with which a worker comes back
 MOST = 8
 
@@ -195,7 +198,10 @@ def leave(m: Memory, w: int, why: int) -> int:
     if m[w + W_ME]:
         m[w + W_BUSY] = 0
         m[PRESENT] -= 1
-        m[OPENINGS] += 1
+        if m[READY] and m[OVER] == 0 and m[STOPPED] == 0:
+            why += AGAIN
+        else:
+            m[OPENINGS] += 1
         if m[WAITING] and (m[PRESENT] == 0 or m[OVER] or m[STOPPED] or m[READY]):
             m[WAITING] = 0
             why += WOKEN
