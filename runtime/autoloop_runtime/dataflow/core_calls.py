@@ -8,6 +8,7 @@ have copies: their results, or somebody else, may keep what they are given.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..ir.run_state import RunState
 from . import token_core as tc
 from .execution_plan import MISSING, Step, ops_of
 from .flat_graph import Kind
-from .kernels import Arguments
+from .kernels import Arguments, Until
 from .sole_holders import in_place
 from .token_forms import TokenForm, window
 
@@ -174,23 +175,9 @@ def call(one: CalledStep, args: list[Any], state: RunState) -> Any:
     return kernel(*args, state=state) if step.stateful else kernel(*args)
 
 
-class Ending:
-    """Tells a loop whether anybody waits for it, as a list does that is empty as long as that is so."""
-
-    def __init__(self, around: Any) -> None:
-        self._around = around
-        self._told: list[bool] = []
-
-    def append(self, told: bool) -> None:
-        self._told.append(told)
-
-    def __bool__(self) -> bool:
-        return bool(self._told) or bool(self._around)
-
-
 def arguments(args: list[Any], threads: int, unwanted: Any) -> Arguments:
     """Return the arguments of a loop in a run; ``unwanted``: whether that is."""
     made = Arguments(args, threads)
     if unwanted != ():
-        made.unwanted = Ending(unwanted)
+        made.unwanted = Until(partial(bool, unwanted))
     return made

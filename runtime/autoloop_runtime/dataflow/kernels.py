@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..base import profiler
@@ -73,7 +73,7 @@ class Watch:
 
     def unwanted(self) -> Any:
         """Return what tells a loop that nobody waits for it any more, by being true; others may add to it."""
-        return [] if self.deadline is None else Until(self)
+        return [] if self.deadline is None else Until(self.expired)
 
     def timed_out(self, tokens: State, over: TimeIsOver | None = None) -> Exception:
         """Return the error that stops the run; ``over``: a loop that has told so."""
@@ -100,14 +100,14 @@ class Arguments(list[Any]):
 
 
 class Until(list[bool]):
-    """Is true when there is anything in it, and when the time is over."""
+    """Is true when there is anything in it, and when what is around it is over."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, is_over: Callable[[], bool]) -> None:
         super().__init__()
-        self._watch = watch
+        self._is_over = is_over
 
     def __bool__(self) -> bool:
-        return len(self) > 0 or self._watch.expired()
+        return len(self) > 0 or self._is_over()
 
 
 class TimeIsOver(BaseException):

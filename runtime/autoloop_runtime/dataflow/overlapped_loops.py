@@ -105,7 +105,7 @@ class Wanted(Watch):
         return bool(self._unwanted)
 
     def unwanted(self) -> Any:
-        return Until(self)
+        return Until(self.expired)
 
     def timed_out(self, tokens: State, over: TimeIsOver | None = None) -> Exception:
         return Unwanted()
