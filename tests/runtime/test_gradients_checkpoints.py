@@ -163,12 +163,15 @@ def peak_in_values(mode, n):
     # in generated Python: a compiler at work beside it takes memory, too
     g = al.function(value_and_grad(recurrence(n, gradient_memory=mode)), executor="sequential")
     g(*args)
-    tracemalloc.start()
-    try:
-        g(*args)
-        return tracemalloc.get_traced_memory()[1] / x.nbytes
-    finally:
-        tracemalloc.stop()
+    peaks = []
+    for _ in range(3):  # what other threads of the process make meanwhile only adds
+        tracemalloc.start()
+        try:
+            g(*args)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    return min(peaks) / x.nbytes
 
 
 @pytest.mark.auto
