@@ -93,6 +93,9 @@ class NoGradientError(TypeError):
 class LeftByRun(TypeError, ShownByRun):
     """What only the run has shown of arrays and lists: see :class:`ShownByRun`."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(coded("AL020", message))
+
 
 def is_followed() -> bool:
     """Return whether a function is being traced whose calls have to change the world each time."""

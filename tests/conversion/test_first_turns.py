@@ -106,3 +106,17 @@ def test_what_does_the_same_steps_stays_a_loop_without_a_first_turn(monkeypatch)
         for x in (ARRAYS[1], ARRAYS[5], ARRAYS[7]):
             al.function(f)(x, np.int64(2))
     assert not asked
+
+
+def test_where_something_was_done_before_and_there_is_no_turn_it_says_what_to_do():
+    @al.function
+    def f(n, p, q):
+        p *= 0.5
+        for _ in range(n):
+            q = np.tanh(q * q[0] + q.sum()) + np.float64(0.1)
+        return p, q
+
+    given = np.ones(3), np.ones(3, np.float32)
+    assert f(np.int64(2), *given)[1].dtype == np.float64
+    with pytest.raises(TypeError, match=r"q = q.astype\(np.float64\) \[AL020\]"):
+        f(np.int64(0), *given)
