@@ -47,6 +47,8 @@ def _handed(
     these have to say what of it the caller gets."""
     if is_part and kind is Tensor:
         return plain
+    if kind is Tensor and theirs.namespace.is_elsewhere:
+        return lambda value: plain(value) if isinstance(value, _OWN) else value
     if kind not in (ArrayTracer, ZeroDimArray):
         return lambda value: plain(value if isinstance(value, _OWN) else np.asarray(value))
     if tensor.dtype.kind in "biufc" and theirs.of(tensor):

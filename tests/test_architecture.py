@@ -112,6 +112,7 @@ LAZY = {
     ("autoloop.tracing", "autoloop.foreign_namespaces"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.foreign_runs"),
     ("autoloop_runtime.running.prepare", "autoloop_runtime.running.lazy_inputs"),
+    ("autoloop_runtime.running.prepare", "autoloop_runtime.running.eager_elsewhere"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.passes.results_apart"),
     ("autoloop_runtime.control.kept_kinds", "autoloop_runtime.control.chunked_rows"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.engine"),

@@ -10,6 +10,7 @@ from autoloop_runtime.base import dtypes
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.dtypes import DType
 from autoloop_runtime.ir.argument_types import ArrayLike, DTypeLike
+from autoloop_runtime.ir.array_kinds import computing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.standard_protocols import check_device
 from autoloop_runtime.ir.tensor import Tensor
@@ -25,6 +26,7 @@ def _dtype_of(value: _Typed) -> DType:
     return convert_to_tensor(value).dtype
 
 
+@computing
 def astype(
     x: ArrayLike, dtype: DTypeLike, name: str | None = None, *, copy: bool = True, device: str | None = None
 ) -> Tensor:
@@ -53,6 +55,7 @@ def astype(
     return ops.cast(x, dtype, name)
 
 
+@computing
 def can_cast(from_: _Typed, to: DTypeLike) -> bool:
     """Return whether every value of a dtype (of a tensor) is one of the dtype ``to``, by NumPy's rules.
 
@@ -73,6 +76,7 @@ def can_cast(from_: _Typed, to: DTypeLike) -> bool:
     return bool(np.can_cast(_dtype_of(from_), dtypes.as_dtype(to)))
 
 
+@computing
 def result_type(*arrays_and_dtypes: _Typed) -> DType:
     """Return the dtype that values promote to, see ``numpy.result_type``; Python numbers are weak.
 
@@ -149,6 +153,7 @@ class IntegerLimits:
     dtype: DType
 
 
+@computing
 def finfo(type: _Typed) -> FloatLimits:
     """Return the limits of a dtype of floats, or of that of a tensor.
 
@@ -174,6 +179,7 @@ def finfo(type: _Typed) -> FloatLimits:
     )
 
 
+@computing
 def iinfo(type: _Typed) -> IntegerLimits:
     """Return the limits of a dtype of integers, or of that of a tensor.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from autoloop_runtime.ir.argument_types import ArrayLike
+from autoloop_runtime.ir.array_kinds import computing
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.operands import operands
 
 from .numpy_calls import computed
 
 
+@computing
 def nextafter(x1: ArrayLike, x2: ArrayLike) -> Tensor:
     """Return the number after ``x1`` in the direction of ``x2``.
 
@@ -29,6 +31,7 @@ def nextafter(x1: ArrayLike, x2: ArrayLike) -> Tensor:
     return computed(np.nextafter, *operands("nextafter", x1, x2))
 
 
+@computing
 def positive(x: ArrayLike) -> Tensor:
     """Return ``+x``.
 
@@ -48,6 +51,7 @@ def positive(x: ArrayLike) -> Tensor:
     return computed(np.positive, x)
 
 
+@computing
 def signbit(x: ArrayLike) -> Tensor:
     """Return whether the sign bit is set: of negative numbers and of ``-0.0``.
 

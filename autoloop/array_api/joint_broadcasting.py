@@ -7,12 +7,14 @@ from functools import reduce
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.argument_types import ArrayLike
+from autoloop_runtime.ir.array_kinds import computing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.broadcasting import broadcast_static
 from autoloop_runtime.ops.shape_queries import shape_of
 
 
+@computing
 def broadcast_arrays(*arrays: ArrayLike) -> list[Tensor]:
     """Return tensors broadcast together, as a list.
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from autoloop_runtime import ops
 from autoloop_runtime.ir.argument_types import ArrayLike, Axis
+from autoloop_runtime.ir.array_kinds import computing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.operands import operands
 
 
+@computing
 def matrix_transpose(x: ArrayLike) -> Tensor:
     """Return matrices, the last two axes, with rows and columns exchanged.
 
@@ -32,6 +34,7 @@ def matrix_transpose(x: ArrayLike) -> Tensor:
     return ops.swapaxes(x, -1, -2)
 
 
+@computing
 def vecdot(x1: ArrayLike, x2: ArrayLike, *, axis: Axis = -1) -> Tensor:
     """Return the products of vectors along an axis, those of ``x1`` conjugated; the other axes broadcast.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from autoloop_runtime import ops
 from autoloop_runtime.ir.argument_types import ArrayLike, Axis, DTypeLike
+from autoloop_runtime.ir.array_kinds import computing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ops.extents import axis_of
@@ -31,6 +32,7 @@ def _running(
     return ops.concat([ops.full(first, start, made.dtype), made], axis)
 
 
+@computing
 def cumulative_sum(
     x: ArrayLike, axis: Axis | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
 ) -> Tensor:
@@ -58,6 +60,7 @@ def cumulative_sum(
     return _running(ops.cumsum, 0, x, axis, dtype, include_initial, "cumulative_sum")
 
 
+@computing
 def cumulative_prod(
     x: ArrayLike, axis: Axis | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
 ) -> Tensor:

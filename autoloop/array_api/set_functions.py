@@ -7,6 +7,7 @@ from typing import NamedTuple
 from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.ir.argument_types import ArrayLike
+from autoloop_runtime.ir.array_kinds import computing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 
@@ -75,6 +76,7 @@ def _inverse(groups: _Groups, x: ArrayLike) -> Tensor:
     return ops.reshape(ops.take(ranks, ops.argsort(groups.order)), ops.shape(x))
 
 
+@computing
 def unique_all(x: ArrayLike) -> UniqueAll:
     """Return the distinct elements of ``x`` in ascending order, and all about where they are.
 
@@ -99,6 +101,7 @@ def unique_all(x: ArrayLike) -> UniqueAll:
     )
 
 
+@computing
 def unique_counts(x: ArrayLike) -> UniqueCounts:
     """Return the distinct elements of ``x`` in ascending order, and how often each is there.
 
@@ -121,6 +124,7 @@ def unique_counts(x: ArrayLike) -> UniqueCounts:
     return UniqueCounts(ops.take(groups.elements, places), _counts(groups, places))
 
 
+@computing
 def unique_inverse(x: ArrayLike) -> UniqueInverse:
     """Return the distinct elements of ``x`` in ascending order, and which of them each element is.
 
@@ -142,6 +146,7 @@ def unique_inverse(x: ArrayLike) -> UniqueInverse:
     return UniqueInverse(ops.take(groups.elements, _positions(groups)), _inverse(groups, x))
 
 
+@computing
 def unique_values(x: ArrayLike) -> Tensor:
     """Return the distinct elements of ``x`` in ascending order.
 

@@ -14,6 +14,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.base.doors import listing
 from autoloop_runtime.ir.argument_types import ArrayLike, Axes, DTypeLike
+from autoloop_runtime.ir.array_kinds import computing
 from autoloop_runtime.ir.convert import constant
 from autoloop_runtime.ir.standard_protocols import check_device
 from autoloop_runtime.ir.tensor import Tensor
@@ -23,6 +24,7 @@ from ..array_api import computed
 _Norm: TypeAlias = Literal["backward", "ortho", "forward"]
 
 
+@computing
 def fft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the discrete Fourier transform along an axis.
 
@@ -48,6 +50,7 @@ def fft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "ba
     return computed(np.fft.fft, x, n=n, axis=axis, norm=norm)
 
 
+@computing
 def ifft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the inverse of ``fft``.
 
@@ -73,6 +76,7 @@ def ifft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "b
     return computed(np.fft.ifft, x, n=n, axis=axis, norm=norm)
 
 
+@computing
 def rfft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the first half of ``fft`` of real numbers; the rest is its mirror image.
 
@@ -98,6 +102,7 @@ def rfft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "b
     return computed(np.fft.rfft, x, n=n, axis=axis, norm=norm)
 
 
+@computing
 def irfft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the inverse of ``rfft``, real numbers.
 
@@ -123,6 +128,7 @@ def irfft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "
     return computed(np.fft.irfft, x, n=n, axis=axis, norm=norm)
 
 
+@computing
 def hfft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return ``fft`` of what is its own mirror image, conjugated: real numbers.
 
@@ -148,6 +154,7 @@ def hfft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "b
     return computed(np.fft.hfft, x, n=n, axis=axis, norm=norm)
 
 
+@computing
 def ihfft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "backward") -> Tensor:
     """Return the inverse of ``hfft``.
 
@@ -173,6 +180,7 @@ def ihfft(x: ArrayLike, *, n: int | None = None, axis: int = -1, norm: _Norm = "
     return computed(np.fft.ihfft, x, n=n, axis=axis, norm=norm)
 
 
+@computing
 def fftn(
     x: ArrayLike, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
 ) -> Tensor:
@@ -201,6 +209,7 @@ def fftn(
     return _along(np.fft.fftn, x, s, axes, norm)
 
 
+@computing
 def ifftn(
     x: ArrayLike, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
 ) -> Tensor:
@@ -229,6 +238,7 @@ def ifftn(
     return _along(np.fft.ifftn, x, s, axes, norm)
 
 
+@computing
 def rfftn(
     x: ArrayLike, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
 ) -> Tensor:
@@ -257,6 +267,7 @@ def rfftn(
     return _along(np.fft.rfftn, x, s, axes, norm)
 
 
+@computing
 def irfftn(
     x: ArrayLike, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: _Norm = "backward"
 ) -> Tensor:
@@ -291,6 +302,7 @@ def _along(theirs: Any, x: ArrayLike, s: Sequence[int] | None, axes: Sequence[in
     return computed(theirs, x, s=s, axes=axes, norm=norm)
 
 
+@computing
 def fftfreq(n: int, *, d: float = 1.0, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
     """Return the frequencies of what ``fft`` of ``n`` samples gives, ``d`` apart; float32 by default.
 
@@ -315,6 +327,7 @@ def fftfreq(n: int, *, d: float = 1.0, dtype: DTypeLike | None = None, device: s
     return _frequencies(np.fft.fftfreq(n, d), dtype, device)
 
 
+@computing
 def rfftfreq(n: int, *, d: float = 1.0, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
     """Return the frequencies of what ``rfft`` of ``n`` samples gives, ``d`` apart; float32 by default.
 
@@ -344,6 +357,7 @@ def _frequencies(values: Any, dtype: DTypeLike | None, device: str | None) -> Te
     return ops.cast(constant(values), dtypes.DEFAULTS[float] if dtype is None else dtype)
 
 
+@computing
 def fftshift(x: ArrayLike, *, axes: Axes | None = None) -> Tensor:
     """Return transforms with the frequency 0 in the middle of the axes, of all by default.
 
@@ -365,6 +379,7 @@ def fftshift(x: ArrayLike, *, axes: Axes | None = None) -> Tensor:
     return computed(np.fft.fftshift, x, axes=axes)
 
 
+@computing
 def ifftshift(x: ArrayLike, *, axes: Axes | None = None) -> Tensor:
     """Return the inverse of ``fftshift``.
 

@@ -8,6 +8,7 @@ import numpy as np
 from autoloop_runtime import ops
 from autoloop_runtime.base.doors import listing
 from autoloop_runtime.ir.argument_types import ArrayLike, Axes, Axis, DTypeLike
+from autoloop_runtime.ir.array_kinds import computing
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.tensor import Tensor
 
@@ -92,6 +93,7 @@ class SVDResult(NamedTuple):
     Vh: Tensor
 
 
+@computing
 def cholesky(x: ArrayLike, *, upper: bool = False) -> Tensor:
     """Return the Cholesky factor of positive definite matrices: lower triangular, or its conjugate transpose.
 
@@ -115,6 +117,7 @@ def cholesky(x: ArrayLike, *, upper: bool = False) -> Tensor:
     return ops.conj(matrix_transpose(factor)) if upper else factor
 
 
+@computing
 def cross(x1: ArrayLike, x2: ArrayLike, *, axis: Axis = -1) -> Tensor:
     """Return the cross products of vectors of three along an axis; the other axes broadcast.
 
@@ -141,6 +144,7 @@ def cross(x1: ArrayLike, x2: ArrayLike, *, axis: Axis = -1) -> Tensor:
     return ops.moveaxis(ops.cross(a, b), -1, axis)
 
 
+@computing
 def diagonal(x: ArrayLike, *, offset: int = 0) -> Tensor:
     """Return diagonals of matrices.
 
@@ -162,6 +166,7 @@ def diagonal(x: ArrayLike, *, offset: int = 0) -> Tensor:
     return computed(np.diagonal, x, offset=offset, axis1=-2, axis2=-1)
 
 
+@computing
 def eig(x: ArrayLike) -> EigResult:
     """Return eigenvalues and eigenvectors of square matrices, complex.
 
@@ -184,6 +189,7 @@ def eig(x: ArrayLike) -> EigResult:
     return EigResult(ops.cast(values, dtype), ops.cast(vectors, dtype))
 
 
+@computing
 def eigh(x: ArrayLike) -> EighResult:
     """Return eigenvalues, in ascending order, and eigenvectors of Hermitian matrices.
 
@@ -203,6 +209,7 @@ def eigh(x: ArrayLike) -> EighResult:
     return EighResult(*computed_parts(np.linalg.eigh, x))
 
 
+@computing
 def eigvals(x: ArrayLike) -> Tensor:
     """Return eigenvalues of square matrices, complex.
 
@@ -228,6 +235,7 @@ def _inexact(x: ArrayLike) -> Tensor:
     return x if x.dtype.kind in "fc" else ops.cast(x, np.float64)
 
 
+@computing
 def eigvalsh(x: ArrayLike) -> Tensor:
     """Return eigenvalues of Hermitian matrices, in ascending order.
 
@@ -247,6 +255,7 @@ def eigvalsh(x: ArrayLike) -> Tensor:
     return computed(np.linalg.eigvalsh, x)
 
 
+@computing
 def matrix_norm(x: ArrayLike, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro") -> Tensor:
     """Return norms of matrices: "fro", "nuc", 1, 2, inf, or -1, -2, -inf for the smallest instead of the largest.
 
@@ -278,6 +287,7 @@ def _is_empty(x: Tensor) -> bool:
     return x.shape.num_elements() == 0
 
 
+@computing
 def matrix_power(x: ArrayLike, n: int) -> Tensor:
     """Return powers of square matrices; negative ones are of the inverse.
 
@@ -299,6 +309,7 @@ def matrix_power(x: ArrayLike, n: int) -> Tensor:
     return computed(np.linalg.matrix_power, x, n=n)
 
 
+@computing
 def matrix_rank(x: ArrayLike, *, rtol: ArrayLike | None = None) -> Tensor:
     """Return how many singular values are above the largest times ``rtol``; int64.
 
@@ -327,6 +338,7 @@ def matrix_rank(x: ArrayLike, *, rtol: ArrayLike | None = None) -> Tensor:
     return ops.count_nonzero(values > largest * ops.expand_dims(rtol, -1), axis=-1)
 
 
+@computing
 def outer(x1: ArrayLike, x2: ArrayLike) -> Tensor:
     """Return the products of each element of a vector with each of another.
 
@@ -351,6 +363,7 @@ def outer(x1: ArrayLike, x2: ArrayLike) -> Tensor:
     return ops.outer(x1, x2)
 
 
+@computing
 def pinv(x: ArrayLike, *, rtol: ArrayLike | None = None) -> Tensor:
     """Return pseudo-inverses; singular values below the largest times ``rtol`` count as zero.
 
@@ -377,6 +390,7 @@ def pinv(x: ArrayLike, *, rtol: ArrayLike | None = None) -> Tensor:
     return computed(np.linalg.pinv, x, rtol)
 
 
+@computing
 def qr(x: ArrayLike, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """Return an orthonormal and an upper triangular factor, of all columns if ``mode`` is "complete".
 
@@ -398,6 +412,7 @@ def qr(x: ArrayLike, *, mode: Literal["reduced", "complete"] = "reduced") -> QRR
     return QRResult(*computed_parts(np.linalg.qr, x, mode=mode))
 
 
+@computing
 def slogdet(x: ArrayLike) -> SlogdetResult:
     """Return the sign of determinants and the logarithm of their sizes.
 
@@ -417,6 +432,7 @@ def slogdet(x: ArrayLike) -> SlogdetResult:
     return SlogdetResult(*computed_parts(np.linalg.slogdet, x))
 
 
+@computing
 def solve(x1: ArrayLike, x2: ArrayLike) -> Tensor:
     """Return the ``x`` with ``x1 @ x == x2``; ``x2`` is a vector if it has one axis, else a stack of matrices.
 
@@ -437,6 +453,7 @@ def solve(x1: ArrayLike, x2: ArrayLike) -> Tensor:
     return ops.solve(x1, x2)
 
 
+@computing
 def svd(x: ArrayLike, *, full_matrices: bool = True) -> SVDResult:
     """Return singular vectors and values, the largest first.
 
@@ -458,6 +475,7 @@ def svd(x: ArrayLike, *, full_matrices: bool = True) -> SVDResult:
     return SVDResult(*computed_parts(np.linalg.svd, x, full_matrices=full_matrices))
 
 
+@computing
 def svdvals(x: ArrayLike) -> Tensor:
     """Return singular values, the largest first.
 
@@ -477,6 +495,7 @@ def svdvals(x: ArrayLike) -> Tensor:
     return computed(np.linalg.svd, x, compute_uv=False)
 
 
+@computing
 def trace(x: ArrayLike, *, offset: int = 0, dtype: DTypeLike | None = None) -> Tensor:
     """Return the sums of diagonals of matrices, of the dtypes of ``sum``.
 
@@ -500,6 +519,7 @@ def trace(x: ArrayLike, *, offset: int = 0, dtype: DTypeLike | None = None) -> T
     return ops.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
+@computing
 def vector_norm(x: ArrayLike, *, axis: Axes | None = None, keepdims: bool = False, ord: float = 2) -> Tensor:
     """Return norms of all elements, or of those along axes.
 

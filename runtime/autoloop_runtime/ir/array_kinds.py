@@ -1,15 +1,27 @@
 """Arrays that are more than numbers in a grid: masked, labelled, structured, of dates, text and objects.
 
 What makes them more would get lost, so they are refused by name, with what to give instead.
+
+And arrays that are not in this process's memory: computed later, or on another device. A function that computes at once
+would have to fetch one. Instead it is called again, in a graph that has such arrays as inputs, and gives what their
+library makes of them.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import sys
+from collections.abc import Callable, Sequence
+from types import CodeType, FrameType
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from ..base.callbacks import origin_of
+from .followers import IN_FORCE
+from .op import call
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 #: kinds of dtypes that tensors have
 NUMBERS = frozenset("biufc")
@@ -70,3 +82,90 @@ def _of_dtype(dtype: np.dtype[Any]) -> str:
             f"a structured array (fields {', '.join(dtype.names)}); give its fields one by one, x[{dtype.names[0]!r}]"
         )
     return _BY_KIND[dtype.kind].format(dtype)
+
+
+# -- arrays that are elsewhere ---------------------------------------------------------------------------------
+
+_PYTHONS = {bool, int, float, complex}
+_OURS = ("autoloop", "autoloop_runtime")
+
+
+class GivenElsewhere(Exception):
+    """A public function that computes at once was given such an array."""
+
+
+def is_elsewhere(value: Any) -> bool:
+    """Return whether ``value`` is an array that is computed later, or lies on another device."""
+    if not hasattr(value, "dtype") or not hasattr(value, "shape"):
+        return False
+    if hasattr(type(value), "__dask_graph__"):
+        return True
+    device = getattr(value, "device", None)
+    return device is not None and "cpu" not in str(device).lower()
+
+
+def holds_elsewhere(values: Sequence[Any]) -> bool:
+    """Return whether there is one among values, or in a list among them."""
+    kinds = set(map(type, values))
+    if kinds <= _PYTHONS:
+        return False
+    return any(holds_elsewhere(v) if isinstance(v, (list, tuple)) else is_elsewhere(v) for v in values)
+
+
+def leave_elsewhere() -> None:
+    """Let the public function that has called have the library compute, if one has, and nobody follows what it gives;
+    no graph is being built.
+
+    Raises
+    ------
+    GivenElsewhere
+    """
+    if not IN_FORCE.get() and _is_in_public(sys._getframe(1)):
+        raise GivenElsewhere
+
+
+def catching(f: _F) -> _F:
+    """State of a public function that it catches ``GivenElsewhere`` itself, and gives ``computed_elsewhere`` then; that
+    costs no call more."""
+    _CODES.add(f.__code__)
+    return f
+
+
+def computed_elsewhere(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return what the public function ``f`` gives, which has caught ``GivenElsewhere``; or raise that again for the
+    public function that has called it."""
+    if _is_in_public(sys._getframe(2)):
+        raise  # noqa: PLE0704, what was caught
+    try:
+        return call("computed_elsewhere", f, args, kwargs)
+    except Exception as error:
+        error.__suppress_context__ = True  # nobody is to read of what was caught
+        raise
+
+
+def computing(f: _F) -> _F:
+    """Return the public function ``f``, which leaves arrays that are elsewhere there."""
+    if f.__code__ in _CODES:
+        return f
+
+    @functools.wraps(f)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return f(*args, **kwargs)
+        except GivenElsewhere:
+            return computed_elsewhere(f, *args, **kwargs)
+
+    return cast("_F", catching(public))
+
+
+#: of public functions; added to while modules are imported
+_CODES: set[CodeType] = set()
+
+
+def _is_in_public(frame: FrameType | None) -> bool:
+    """Return whether a public function has called, with nothing between but this package."""
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _OURS:
+        if frame.f_code in _CODES:
+            return True
+        frame = frame.f_back
+    return False

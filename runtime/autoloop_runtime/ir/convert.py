@@ -16,7 +16,7 @@ from ..base.dtypes import DType
 from ..base.shapes import ShapeLike, TensorShape
 from ..base.stand_ins import NoOperand, UnknownWhileTracing
 from .argument_types import ArrayLike, DTypeLike
-from .array_kinds import strangeness
+from .array_kinds import holds_elsewhere, is_elsewhere, leave_elsewhere, strangeness
 from .graph import current_graph
 from .op import call
 from .tensor import Tensor
@@ -25,16 +25,16 @@ _NUMBERS = (bool, int, float, complex)
 
 
 class TakenArrays:
-    """What takes arrays of another library that are computed later as inputs of a graph; a record of a root graph.
+    """What takes arrays of another library that are elsewhere as inputs of a graph; a record of a root graph.
 
     Attributes
     ----------
     take : callable or None
-        Gives the input that stands for an array.
+        Gives the input that stands for an array, None if that is to be a constant.
     """
 
     def __init__(self) -> None:
-        self.take: Callable[[Any], Tensor] | None = None
+        self.take: Callable[[Any], Tensor | None] | None = None
 
     def copy(self) -> TakenArrays:
         """Return one for another graph, which takes none."""
@@ -46,6 +46,13 @@ def _taken(value: Any) -> Tensor | None:
     graph = current_graph()
     taken = None if graph is None else graph.root.records.get(TakenArrays)
     return None if taken is None or taken.take is None else taken.take(value)
+
+
+def _taken_as(taken: Tensor, dtype: DType) -> Tensor:
+    """Return such an input in another dtype."""
+    as_constant(to_array(np.zeros(1, taken.dtype), dtype))  # says what does not go
+    cast: Tensor = call("cast", taken, dtype)
+    return cast
 
 
 def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
@@ -89,17 +96,16 @@ def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: st
                 f"a tensor of dtype {value.dtype} was given where {wanted} is needed; use cast(x, {wanted}) [AL202]"
             )
         return value if type(value) is Tensor else value.plain
-    if isinstance(value, (list, tuple)) and has_tensor(value):
+    if isinstance(value, (list, tuple)) and (has_tensor(value) or holds_elsewhere(value)):
         # numbers that stand beside tensors take their dtype, straight from what they are
         beside = [v if wanted is None and is_number(v) else convert_to_tensor(v, wanted) for v in value]
         stacked: Tensor = call("stack", beside)
         return stacked
-    if hasattr(type(value), "__dask_graph__") and (taken := _taken(value)) is not None:
-        if wanted is None or wanted == taken.dtype:
-            return taken
-        as_constant(to_array(np.zeros(1, taken.dtype), wanted))  # says what does not go
-        cast: Tensor = call("cast", taken, wanted)
-        return cast
+    if is_elsewhere(value):
+        if (taken := _taken(value)) is not None:
+            return taken if wanted is None or wanted == taken.dtype else _taken_as(taken, wanted)
+        if current_graph() is None:
+            leave_elsewhere()
     return as_constant(to_array(value, wanted), name)
 
 

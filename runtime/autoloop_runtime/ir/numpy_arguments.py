@@ -21,6 +21,7 @@ from ..base.callbacks import FOUND
 from ..base.forks import undivided
 from ..base.parsing import signature_of
 from ..base.stand_ins import UnknownWhileTracing
+from .array_kinds import computing
 
 #: NumPy's name of a parameter -> ours, where the place does not say it and the names differ
 _RENAMED = {"a_min": "min", "a_max": "max", "offset": "k"}
@@ -94,7 +95,7 @@ def telling_none_apart(theirs: Any, ours: Callable[..., Any]) -> Callable[..., A
                 break
         return ours(*args, **kwargs)
 
-    return called
+    return computing(called)
 
 
 def _optional(theirs: Any, ours: Callable[..., Any]) -> tuple[dict[str, Any], dict[int, str]]:

@@ -52,6 +52,11 @@ class Namespace:
     device: Any = None
     is_lazy: bool = False
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether arrays are not in this process's memory: functions that give tensors of others give theirs."""
+        return self.is_lazy or (self.device is not None and "cpu" not in str(self.device).lower())
+
     def holds(self, value: Any) -> bool:
         """Return whether ``value`` is an array of this library."""
         return isinstance(value, self.array)

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from ..ir.array_kinds import computing
 from ..ir.numpy_arguments import Counterpart
 from ..ir.numpy_protocols import NUMPY_FUNCTIONS, NUMPY_UFUNCS
 from ..ir.op import OPS, Op, function, register
@@ -20,10 +21,13 @@ Example: TypeAlias = tuple[str, str]
 ALIASES: dict[str, str] = {}
 
 
-def publish(name: str, f: _F, doc: str | None = None, numpy: Any = None, aliases: Sequence[str] = ()) -> _F:
+def publish(
+    name: str, f: _F, doc: str | None = None, numpy: Any = None, aliases: Sequence[str] = (), fetches: bool = False
+) -> _F:  # fmt: skip
     """Register ``f`` as the public function ``name`` and as what NumPy's ``numpy`` means on tensors.
 
-    ``aliases`` are what it is called besides, at top level and in ``compat.v1``.
+    ``aliases`` are what it is called besides, at top level and in ``compat.v1``. What ``fetches`` needs the values of
+    arrays that are computed later.
     """
     ALIASES.update(dict.fromkeys(aliases, name))
     if "<locals>" in f.__qualname__:
@@ -31,6 +35,7 @@ def publish(name: str, f: _F, doc: str | None = None, numpy: Any = None, aliases
     f.__name__ = f.__qualname__ = name
     if doc is not None:
         f.__doc__ = doc
+    f = f if fetches else computing(f)
     for counterpart in numpy if isinstance(numpy, tuple) else (numpy,):
         if counterpart is not None:
             if isinstance(counterpart, np.ufunc):
@@ -41,9 +46,11 @@ def publish(name: str, f: _F, doc: str | None = None, numpy: Any = None, aliases
     return f
 
 
-def public(*, numpy: Any = None, name: str | None = None, aliases: Sequence[str] = ()) -> Callable[[_F], _F]:
+def public(
+    *, numpy: Any = None, name: str | None = None, aliases: Sequence[str] = (), fetches: bool = False
+) -> Callable[[_F], _F]:  # fmt: skip
     """Return the decorator form of ``publish``, for functions written out."""
-    return lambda f: publish(name or f.__name__, f, numpy=numpy, aliases=aliases)
+    return lambda f: publish(name or f.__name__, f, numpy=numpy, aliases=aliases, fetches=fetches)
 
 
 def primitive(

@@ -170,7 +170,7 @@ PRINT = primitive(
 )
 
 
-@public()
+@public(fetches=True)
 def print(
     *values: object, sep: str = " ", end: str = "\n", output_stream: object = None, name: str | None = None
 ) -> Node | None:
@@ -211,7 +211,7 @@ FORMAT = primitive(
 )
 
 
-@public()
+@public(fetches=True)
 def format_string(template: str, *values: object, name: str | None = None) -> Tensor:
     """Return ``template.format(*values)`` as a string tensor: an f-string whose values come later.
 
@@ -275,7 +275,7 @@ PRINT_THROUGH = primitive(
 )  # fmt: skip
 
 
-@public()
+@public(fetches=True)
 def Print(
     input_: ArrayLike, data: Sequence[ArrayLike], message: str | None = None, first_n: int | None = None,
     summarize: int | None = None, name: str | None = None,
@@ -333,7 +333,7 @@ ASSERT = primitive(
 )  # fmt: skip
 
 
-@public()
+@public(fetches=True)
 def assert_true(condition: ArrayLike, *message: object, name: str | None = None) -> Node | None:
     """Raise ``AssertionError`` unless all of ``condition`` is true, when it is there; gives what ``print`` gives.
 
@@ -363,7 +363,7 @@ def assert_true(condition: ArrayLike, *message: object, name: str | None = None)
     return made
 
 
-@public()
+@public(fetches=True)
 def Assert(condition: ArrayLike, data: object, summarize: int | None = None, name: str | None = None) -> Node | None:
     """Raise ``AssertionError`` with ``data`` unless all of ``condition`` is true; gives what ``print`` gives.
 
@@ -402,7 +402,7 @@ RAISE = primitive(
 )  # fmt: skip
 
 
-@public()
+@public(fetches=True)
 def raise_error(
     factory: Callable[..., BaseException], *values: ArrayLike, name: str | None = None, location: Location | None = None
 ) -> Node | None:

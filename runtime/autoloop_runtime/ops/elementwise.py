@@ -11,6 +11,7 @@ import numpy as np
 from ..base.dtypes import DType
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
+from ..ir.array_kinds import GivenElsewhere, catching, computed_elsewhere
 from ..ir.numpy_protocols import UFUNC_OPERATORS
 from ..ir.op import Op, call, function
 from ..ir.tensor import Tensor
@@ -66,10 +67,15 @@ def _of_one(op: Op, by: Rule) -> Unary:
     #: of strings there is no end
     as_they_are: set[DType] = set()
 
+    @catching
     def f(x: ArrayLike, name: str | None = None) -> Tensor:
         if type(x) is Tensor and x.dtype in as_they_are:
             return apply(op, (x,), None, name)
-        inputs = promoted(op.name, by, x)
+        try:
+            inputs = promoted(op.name, by, x)
+        except GivenElsewhere:
+            made: Tensor = computed_elsewhere(f, x, name)
+            return made
         if inputs[0] is x and x.dtype.kind in "biufc":
             as_they_are.add(x.dtype)
         return apply(op, inputs, None, name)
@@ -81,10 +87,15 @@ def _of_two(op: Op, by: Rule) -> Binary:
     #: of strings there is no end
     as_they_are: set[tuple[DType, DType]] = set()
 
+    @catching
     def f(x: ArrayLike, y: ArrayLike, name: str | None = None) -> Tensor:
         if type(x) is type(y) is Tensor and (x.dtype, y.dtype) in as_they_are:
             return apply(op, (x, y), None, name)
-        inputs = promoted(op.name, by, x, y)
+        try:
+            inputs = promoted(op.name, by, x, y)
+        except GivenElsewhere:
+            made: Tensor = computed_elsewhere(f, x, y, name)
+            return made
         if inputs[0] is x and inputs[1] is y and x.dtype.kind in "biufc":
             as_they_are.add((x.dtype, y.dtype))
         return apply(op, inputs, None, name)

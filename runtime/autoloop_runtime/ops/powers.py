@@ -11,6 +11,7 @@ import numpy as np
 from ..base import dtypes
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
+from ..ir.array_kinds import GivenElsewhere, catching, computed_elsewhere
 from ..ir.numpy_protocols import UFUNC_OPERATORS
 from ..ir.op import Neutral, Op, function, ruled_in
 from ..ir.tensor import Tensor
@@ -251,6 +252,7 @@ _OF_OPERATOR: dict[tuple[type, float], tuple[str, Any]] = {
 }  # fmt: skip
 
 
+@catching
 def operator_pow(x: Any, y: Any) -> Tensor:
     """Return what ``x ** y`` is to NumPy, whose operator calls another function for a few numbers of Python's.
 
@@ -259,7 +261,11 @@ def operator_pow(x: Any, y: Any) -> Tensor:
     """
     kinds, function_of = _OF_OPERATOR.get((type(y), y), ("", None)) if type(y) in (int, float) else ("", None)
     if function_of is None or x.dtype.kind not in kinds or _is_scalar(x):
-        inputs = promoted("pow", _POWERS, x, y)
+        try:
+            inputs = promoted("pow", _POWERS, x, y)
+        except GivenElsewhere:
+            found: Tensor = computed_elsewhere(operator_pow, x, y)
+            return found
         dtype = inputs[0].dtype
         in_loop = dtype.kind == "f" and may_lack_axes(inputs) and operator_takes_loop(dtype, x, y)
         return _power(POW_IN_LOOP if in_loop else POW, inputs, y)

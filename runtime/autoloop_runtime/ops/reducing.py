@@ -13,6 +13,7 @@ from ..base.dtypes import DType
 from ..base.shapes import SCALAR, TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike, Axes, DTypeLike
+from ..ir.array_kinds import GivenElsewhere, catching, computed_elsewhere
 from ..ir.convert import convert_to_tensor
 from ..ir.op import ruled_in
 from ..ir.tensor import Tensor
@@ -87,8 +88,13 @@ def reduction(
     )  # fmt: skip
     as_they_are: set[DType] = set()
 
+    @catching
     def f(x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-        given = x = convert_to_tensor(x)
+        try:
+            given = x = convert_to_tensor(x)
+        except GivenElsewhere:
+            made: Tensor = computed_elsewhere(f, x, axis, keepdims, name)
+            return made
         if x.dtype not in as_they_are:
             x = as_dtype(x, ruled(rule, op.name, x.dtype)[0])
             if x is given:
@@ -110,14 +116,19 @@ def summation(
     """Declare a reduction by a ufunc that adds up: in another dtype, if one is asked for."""
     reduced_by = reduction(name, accumulated(ufunc), grad, rule=sum_dtypes, doc=doc, example=example)
 
+    @catching
     def f(
         x: ArrayLike, axis: Axes | None = None, keepdims: bool = False, name: str | None = None, *,
         dtype: DTypeLike | None = None,
     ) -> Tensor:  # fmt: skip
-        if dtype is None:
-            return reduced_by(x, axis, keepdims, name)
-        wanted = dtypes.as_dtype(dtype)
-        return as_dtype(reduced_by(as_dtype(convert_to_tensor(x), wanted), axis, keepdims, name), wanted)
+        try:
+            if dtype is None:
+                return reduced_by(x, axis, keepdims, name)
+            wanted = dtypes.as_dtype(dtype)
+            return as_dtype(reduced_by(as_dtype(convert_to_tensor(x), wanted), axis, keepdims, name), wanted)
+        except GivenElsewhere:
+            made: Tensor = computed_elsewhere(f, x, axis, keepdims, name, dtype=dtype)
+            return made
 
     text = f"{reduced_by.__doc__}".replace(_NAME, f"{_NAME}dtype : dtype-like, optional\n    To compute in.\n")
     return publish(name, f, text, aliases=aliases)

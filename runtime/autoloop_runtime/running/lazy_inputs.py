@@ -1,5 +1,5 @@
-"""Loops that are built and run at once, outside of any function, over arrays that are computed later: these are inputs
-of the graph, and what comes of them is computed later, too.
+"""Loops and functions that are computed at once, outside of any function, over arrays that are computed later or lie on
+another device: these are inputs of a graph, and what comes of them is their library's, too.
 """
 
 from __future__ import annotations
@@ -28,31 +28,38 @@ class LazyInputs:
         #: by id, the arrays and what stands for them; by the one thread that builds the graph
         self._taken: dict[int, tuple[Any, Tensor]] = {}
 
-    def take(self, value: Any) -> Tensor:
-        """Return what stands for an array.
+    @property
+    def namespace(self) -> Namespace:
+        """The library of those that were taken."""
+        assert self._namespace is not None
+        return self._namespace
+
+    def take(self, value: Any) -> Tensor | None:
+        """Return what stands for an array; None if nobody knows its library.
 
         Raises
         ------
         NotImplementedError
-            If its extents are not known.
+            If its extents are not known, or it is of another library than one before.
         """
         if id(value) not in self._taken:
             namespace = namespace_of(value)
-            assert namespace is not None
+            if namespace is None:
+                return None
             dtype, shape = namespace.spec(value)
             if None in shape:
-                raise NotImplementedError(
-                    "a loop outside of decorated functions cannot go on with an array of dask.array: the length of "
-                    "chunks is not known; x.compute_chunk_sizes() finds it [AL622]"
-                )
+                raise _refusal(namespace, "the length of chunks is not known; x.compute_chunk_sizes() finds it")
+            before = self._namespace or namespace
+            if (before.name, before.device) != (namespace.name, namespace.device):
+                there = f" on {before.device}" if before.name == namespace.name else ""
+                raise _refusal(namespace, f"one of {before.name}{there} is beside it")
             self._namespace = namespace
             self._taken[id(value)] = value, self._graph.parameter(dtype, TensorShape(shape), "array")
         return self._taken[id(value)][1]
 
     def let_be_theirs(self) -> list[Any]:
         """Let the graph, when it is built, be one over arrays of their library; return the values of its inputs."""
-        assert self._namespace is not None
-        self._graph.theirs = theirs = ForeignDtypes(self._namespace)
+        self._graph.theirs = theirs = ForeignDtypes(self.namespace)
         theirs.known.update((tensor, True) for _, tensor in self._taken.values())
         return [value for value, _ in self._taken.values()]
 
@@ -62,3 +69,9 @@ class LazyInputs:
 
     def __bool__(self) -> bool:
         return bool(self._taken)
+
+
+def _refusal(namespace: Namespace, why: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"what is computed outside of decorated functions cannot go on with an array of {namespace.name}: {why} [AL622]"
+    )

@@ -99,7 +99,7 @@ def run_now(build: Callable[[], Any]) -> Any:
 
 
 def _taking_lazy(graph: Graph) -> Any:
-    """Let a graph take arrays of Dask's as inputs; return what runs it then, false if there are none."""
+    """Let a graph take arrays that are elsewhere as inputs; return what knows them, false if there are none."""
     with undivided():
         from .lazy_inputs import LazyInputs
 
@@ -122,6 +122,28 @@ def wrap(value: Any) -> Tensor:
         return Tensor(value)
     except AttributeError:  # a Python value
         return Tensor(np.asarray(value))
+
+
+def _computed_elsewhere(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Return what a public function gives of arrays that are computed later, or lie on another device: their library's
+    where they come of such, tensors else."""
+    with undivided():
+        from .eager_elsewhere import walked
+    graph = Graph(ordered=True)
+    taken = _taking_lazy(graph)
+    with graph.as_default():
+        leaves, structure = nest.flatten_with_structure(f(*args, **kwargs), expand_composites=True)
+        places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+        set_outputs(graph, [leaves[k] for k in places])
+    given = taken.let_be_theirs() if taken else []
+    made = walked(graph, taken.namespace, given) if taken else None
+    made = prepare(graph, "dataflow").run(given, EAGER) if made is None else made
+    for k, one in zip(places, made):  # without the last effect
+        leaves[k] = one if taken.holds(one) else wrap(one)
+    return nest.unflatten(structure, leaves)
+
+
+function("computed_elsewhere", _computed_elsewhere)
 
 
 # -- what sessions do, which no function needs ------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 from ...base.dtypes import of_numbers
 from ...base.parsing import signature_of
 from ...base.stand_ins import UnknownWhileTracing, cast_refused
+from ...ir.array_kinds import is_elsewhere
 from ...ir.convert import array_of, convert_to_tensor, has_tensor
 from ...ir.number_operators import number_type
 from ...ir.numpy_arguments import advice_for, full_name
@@ -121,7 +122,7 @@ def as_operand(value: Any, dtype: Any = None) -> Tensor:
         parts = [as_operand(one) for one in value]
         common = np.result_type(*[part.dtype for part in parts])
         tensor = stack([as_dtype(part, common) for part in parts])
-    elif is_tensor(value):
+    elif is_tensor(value) or is_elsewhere(value):
         tensor = convert_to_tensor(value)
     else:
         tensor = convert_to_tensor(value if isinstance(value, np.ndarray) else array_of(value))
