@@ -181,6 +181,7 @@ LAZY = {
     ("autoloop_runtime.dataflow.whole_loops", "autoloop_runtime.dataflow.overlap"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.workers"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.seen_runs"),
+    ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.seen_steps"),
     ("autoloop_runtime.base.profiler", "autoloop_runtime.base.trace_curves"),
     ("autoloop_runtime.dataflow.one_thread", "autoloop_runtime.dataflow.first_failure"),
     ("autoloop_runtime.dataflow.one_thread", "autoloop_runtime.dataflow.batch_parts"),

@@ -21,6 +21,11 @@ HOW = {
     "sequential": "each line of generated Python timed, which makes short ones some µs longer; what one does for "
     "several lines is shared out by estimated costs",
 }  # fmt: skip
+#: of the scheduler, where tokens of loops were moved in native memory
+JOINED = (
+    "loops moved in native memory, as without a trace: each kernel or batch timed there; a batch is shared out by "
+    "estimated costs"
+)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from autoloop_runtime.base.trace_curves import LOCK_WAITS
 from autoloop_runtime.ir.graph import Node
 
 from .how_busy import at_once, joined, length
-from .line_summary import HOW, ExecutorSummary, LineSummary, LoopSummary, Summary, by_line
+from .line_summary import HOW, JOINED, ExecutorSummary, LineSummary, LoopSummary, Summary, by_line
 from .longest_chain import longest, waited_for
 from .seen_kernels import Kernel, is_of, seen_kernels
 
@@ -115,7 +115,8 @@ def _executor(seen: Seen, name: str, runs: Sequence[int]) -> ExecutorSummary:
 def _how(seen: Seen, executor: str, kernels: Sequence[int]) -> str:
     """Return how the times of an executor were found."""
     if executor != "native":
-        return HOW[executor]
+        joined = executor == "dataflow" and any(seen.runs[seen.kernels[k].run].is_joined for k in kernels)
+        return JOINED if joined else HOW[executor]
     calls = [seen.kernels[k].of for k in kernels]
     samples = sum([one.samples for one in calls if isinstance(one, MachineCall)])
     told = []

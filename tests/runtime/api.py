@@ -58,6 +58,7 @@ from autoloop_runtime.control.while_loop import while_loop
 from autoloop_runtime.dataflow import batch_step as batch_step
 from autoloop_runtime.dataflow import batches as batches
 from autoloop_runtime.dataflow import core_calls as core_calls
+from autoloop_runtime.dataflow import core_events as core_events
 from autoloop_runtime.dataflow import core_runs as core_runs
 from autoloop_runtime.dataflow import core_workers as core_workers
 from autoloop_runtime.dataflow import executable, loop_code, loop_walk, pieces, workers
@@ -68,6 +69,7 @@ from autoloop_runtime.dataflow import overlapped_loops as overlapped_loops
 from autoloop_runtime.dataflow import overlapped_parts as overlapped_parts
 from autoloop_runtime.dataflow import packed_bundles as packed_bundles
 from autoloop_runtime.dataflow import running_loops as running_loops
+from autoloop_runtime.dataflow import seen_cores as seen_cores
 from autoloop_runtime.dataflow import seen_runs as seen_runs
 from autoloop_runtime.dataflow import shared_bodies as shared_bodies
 from autoloop_runtime.dataflow import token_core as token_core

@@ -186,19 +186,6 @@ def test_where_floating_errors_are_asked_for_they_run_otherwise(runs):
         np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
 
 
-def test_a_trace_tells_of_what_runs_without_it(runs):
-    f = al.function(with_numbers, executor="dataflow", autograph=False)
-    for _ in range(5):
-        f(A, B, al.constant(7))
-    runs.clear()
-    with al.profiler.trace() as recorder:
-        f(A, B, al.constant(7))
-    assert not runs and sum("tanh" in str(one) for one in recorder.slices) == 14
-    assert al.explain(f, A, B, al.constant(7)).scheduler.endswith(
-        "; without a trace: 1 batch, 1 loop moved in native memory"
-    )
-
-
 def test_several_threads_call_them_at_once(runs):
     programs = (chains, with_numbers, in_a_loop)
     functions = [al.function(program, executor="dataflow", autograph=False) for program in programs]

@@ -42,7 +42,10 @@ class _Bounded(Trace):
 
     def record(self, *given: Any, **named: Any) -> None:
         super().record(*given, **named)
-        if len(self.slices) >= MOST_KERNELS or time.perf_counter_ns() > self.last:
+        self.coming(0)
+
+    def coming(self, count: int) -> None:
+        if len(self.slices) + count >= MOST_KERNELS or time.perf_counter_ns() > self.last:
             raise _Enough
 
 

@@ -36,13 +36,15 @@ class TracedRun:
         How many threads might work on it.
     begin, end : int
         When (``perf_counter_ns``); ``end`` is 0 until then.
+    is_joined : bool
+        Of the scheduler: it has gone as runs do that nobody traces, with several kernels in one step.
     """
 
-    __slots__ = ("begin", "end", "executor", "graph", "threads")
+    __slots__ = ("begin", "end", "executor", "graph", "is_joined", "threads")
 
     def __init__(self, executor: str, graph: Any, threads: int) -> None:
         self.executor, self.graph, self.threads = executor, graph, threads
-        self.begin, self.end = time.perf_counter_ns(), 0
+        self.begin, self.end, self.is_joined = time.perf_counter_ns(), 0, False
 
     def ended(self) -> None:
         """Note that it is over."""
@@ -88,14 +90,25 @@ class Recorder:
     ) -> None:  # fmt: skip
         """Note that a kernel that began at ``start`` (``perf_counter_ns``) has ended; see ``Slice`` for the others."""
         end = time.perf_counter_ns()
+        around = tuple([(loop.name, iteration) for loop, iteration in loops])
+        self.slices.append((name, op, self.thread(), start, end, around, run, of, held))
+
+    def add_slices(self, slices: Sequence[Slice]) -> None:
+        """Note kernels that have been timed by others; their threads have called ``thread``."""
+        self.slices.extend(slices)
+
+    def coming(self, count: int) -> None:
+        """Take note that so many have been timed that are added when their loop is over; it may be ended by this."""
+
+    def thread(self) -> int:
+        """Return the identity of the calling thread, which has a row from then on."""
         thread = get_ident()
         if thread not in self.threads:
             with undivided():
                 import threading
 
             self.threads[thread] = threading.current_thread().name
-        around = tuple([(loop.name, iteration) for loop, iteration in loops])
-        self.slices.append((name, op, thread, start, end, around, run, of, held))
+        return thread
 
     def as_events(self) -> list[dict[str, Any]]:
         """Return the trace in Chrome's event format; times are microseconds since the trace began."""

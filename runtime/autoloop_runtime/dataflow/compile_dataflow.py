@@ -48,11 +48,13 @@ def seen_of(run: Callable[..., Any]) -> str:
     ``compile_dataflow`` gave."""
     assert isinstance(run, MethodType) and isinstance(run.__self__, Executable)
     seen = run.__self__.seen
-    return seen and f"{seen}{_untraced(run.__self__.plan.nodes)}"
+    plan = run.__self__.plan
+    return seen and f"{seen}{_untraced(plan.nodes, run.__self__.seen_by is plan)}"
 
 
-def _untraced(nodes: Sequence[FlatNode]) -> str:
-    """Return how many of the steps, of runs that nobody traces, are of several kernels."""
+def _untraced(nodes: Sequence[FlatNode], is_same: bool) -> str:
+    """Return how many of the steps, of runs that nobody traces, are of several kernels; ``is_same``: in those that
+    are traced, too."""
     loops = [node.value.overlaps for node in nodes if node.kind is Kind.WHOLE]
     counts = [
         (sum([node.kind is Kind.BATCH for node in nodes]), "batch", "batches"),
@@ -60,7 +62,7 @@ def _untraced(nodes: Sequence[FlatNode]) -> str:
         (loops.count(True), "loop moved in native memory", "loops moved in native memory"),
     ]
     found = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
-    return f"; without a trace: {', '.join(found)}" if found else ""
+    return f"; {'as ' if is_same else ''}without a trace: {', '.join(found)}" if found else ""
 
 
 def limit_of(count: int) -> MemoryLimit:

@@ -175,9 +175,10 @@ def call(one: CalledStep, args: list[Any], state: RunState) -> Any:
     return kernel(*args, state=state) if step.stateful else kernel(*args)
 
 
-def arguments(args: list[Any], threads: int, unwanted: Any) -> Arguments:
-    """Return the arguments of a loop in a run; ``unwanted``: whether that is."""
+def arguments(args: list[Any], threads: int, unwanted: Any, seen: Any) -> Arguments:
+    """Return the arguments of a loop in a run; ``unwanted``: whether that is; ``seen``: what is noted of the loop."""
     made = Arguments(args, threads)
+    made.seen = seen
     if unwanted != ():
         made.unwanted = Until(partial(bool, unwanted))
     return made

@@ -17,6 +17,7 @@ import contextvars
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,13 @@ from . import core_workers as cw
 from . import token_core as tc
 from .core_calls import CalledStep, Values, arguments, call
 from .core_tables import Enter, LoopTables, address_of, aligned, whole_lines
-from .kernels import Arguments, Unwanted
+from .kernels import Arguments, Seen, Unwanted
 
 _RUN = Kind("CoreRun.wake", "a run that was going on when a child was forked is given up there")
 #: seconds that a worker stays in a run while others call for workers
 TURN = 0.001
+#: what workers come back with that have not left: their words are theirs
+_STAYING = (cw.TIME, cw.CALLS, tc.BUFFERS, cw.KERNELS)
 
 
 class CoreRun:
@@ -46,6 +49,8 @@ class CoreRun:
     unwanted : sequence
         Has something in it when nobody waits for the loop any more.
     state : RunState
+    seen : Seen, optional
+        What is noted of it if it is traced, see ``seen_cores``.
 
     Attributes
     ----------
@@ -58,14 +63,15 @@ class CoreRun:
     """
 
     def __init__(
-        self, tables: LoopTables, enter: Enter, threads: int, unwanted: Sequence[bool] = (), state: RunState = EAGER
+        self, tables: LoopTables, enter: Enter, threads: int, unwanted: Sequence[bool] = (), state: RunState = EAGER,
+        seen: Seen | None = None,
     ) -> None:  # fmt: skip
         self.tables, self._unwanted, self._state = tables, unwanted, state  # not changed
         workers = int(tables.words[tc.WORKERS])
         self.most = min(threads, workers) - 1  # not changed
+        self._seen = None if seen is None else seen.core(tables, self.most + 1)  # not changed
         #: what changes is under the lock that is its first word; Python writes to it before others can see it
-        self._m = m = aligned(tables.words.nbytes).view(np.int64)
-        m[:] = tables.words
+        self._m = m = _memory(tables, self._seen)
         m[tc.OPENINGS] = self.most
         self._address = address_of(m)
         self._enter = enter  # not changed
@@ -103,6 +109,8 @@ class CoreRun:
             except BaseException:  # Ctrl-C came before it had begun, perhaps
                 self._drain(own)
                 raise
+            if self._seen is not None:
+                self._seen.tell()
         error, self._error = self._error, None
         if error is not None:
             raise error
@@ -120,45 +128,35 @@ class CoreRun:
 
     def _take_in(self, args: Sequence[Any]) -> bool:
         """Let the run have what it is given; False if that is not what was said."""
-        tables, words, objects = self.tables, self.values.words, self.values.objects
+        tables = self.tables
         given = sum([whole_lines(form.bytes) for form in tables.entering if form is not None])
         memory = aligned(given + tables.scratch * (self.most + 1) + tables.memory + 1)
         self._blocks.append(memory)
-        at, addresses = address_of(memory), words[tc.ADDRESSES]
-        for k, (value, form) in enumerate(zip(args, tables.entering, strict=True)):
-            objects[1 + k] = value
-            if form is None:
-                continue
-            if not form.write(value, at):
-                return False
-            words[addresses + 1 + k] = at
-            at += whole_lines(form.bytes)
+        at = _put(self.values, tables, args, address_of(memory))
+        if not at:
+            return False
+        words = self.values.words
         for k in range(self.most + 1):
             words[words[tc.AREAS] + k * words[tc.AREA] + tc.W_SCRATCH] = at
             at += tables.scratch
-        first = addresses + words[tc.COUNTED]
+        first = words[tc.ADDRESSES] + words[tc.COUNTED]
         self._m[first : first + len(tables.offsets)] = tables.offsets + at
         return True
 
     def _add(self, w: int, size_class: int, count: int) -> None:
         """Make buffers."""
-        size = self.tables.sizes[size_class][0]
-        if not size:
-            for _ in range(count):
-                self._core(w, cw.ADD, size_class, 0)
-            return
-        memory = aligned(size * count)
-        self._blocks.append(memory)
-        start = address_of(memory)
+        size, start = self.tables.sizes[size_class][0], 0
+        if size:
+            memory = aligned(size * count)
+            self._blocks.append(memory)
+            start = address_of(memory)
         for k in range(count):
             self._core(w, cw.ADD, size_class, start + size * k)
 
     def _results(self) -> tuple[Any, ...] | None:
         m = self._m
         buffers = [int(m[m[tc.RESULTS] + k]) for k in range(len(self.tables.leaving))]
-        if not all(buffers):
-            return None
-        return tuple(map(self.values.value, buffers, self.tables.leaving))
+        return tuple(map(self.values.value, buffers, self.tables.leaving)) if all(buffers) else None
 
     # -- workers ------------------------------------------------------------------------------------------
 
@@ -177,6 +175,8 @@ class CoreRun:
         Words of ``w`` are those of who calls this unless it has left.
         """
         m = self._m
+        if self._seen is not None and (why in _STAYING or w == m[tc.AREAS]):
+            self._seen.take(w)
         if why & cw.WOKEN or (why == cw.CALLS and m[w + tc.W_WAKE]):
             with suppress(RuntimeError):  # it has been told, and has not woken up yet
                 self._wake.release()
@@ -203,7 +203,7 @@ class CoreRun:
         for _ in range(words[w + tc.W_COUNT]):
             it, one = words[record + tc.R_IT], called[words[record + tc.R_STEP]]
             try:
-                out = self._call(record, it, one)
+                out = self._call(w, record, it, one)
             except Unwanted:  # it stands behind a failure, or nobody waits for this run
                 self._core(w, cw.STOP)
                 return
@@ -221,11 +221,13 @@ class CoreRun:
             del out
             record += size
 
-    def _call(self, record: int, it: int, one: CalledStep) -> Any:
-        args = self.values.given(it, one)
+    def _call(self, w: int, record: int, it: int, one: CalledStep) -> Any:
+        args, seen = self.values.given(it, one), self._seen
         if not one.is_loop:
-            return call(one, args, self._state)
-        given = arguments(args, self.most + 1, self._unwanted)
+            kernel = partial(call, one, args, self._state)
+            return kernel() if seen is None else seen.call(w, record, one, kernel)
+        inside = None if seen is None else seen.inside(self.values.words[it + tc.INDEX])
+        given = arguments(args, self.most + 1, self._unwanted, inside)
         del args
         order = self.order(record)
         self._inside[record] = order, given
@@ -285,3 +287,27 @@ class CoreRun:
         m[tc.STOPPED] = m[tc.FAILED] = 1
         with suppress(RuntimeError):
             self._wake.release()
+
+
+def _memory(tables: LoopTables, seen: Any) -> Any:
+    """Return the words with which a run begins; behind them those for what is ``seen`` of it."""
+    words = len(tables.words)
+    made = aligned(8 * (words + (0 if seen is None else seen.words))).view(np.int64)
+    made[:words] = tables.words
+    if seen is not None:
+        seen.start(made)
+    return made
+
+
+def _put(values: Values, tables: LoopTables, args: Sequence[Any], at: int) -> int:
+    """Put what a run is given into memory from an address on; returns where it ends, 0 if that is not what was said."""
+    words, objects = values.words, values.objects
+    addresses = words[tc.ADDRESSES]
+    for k, (value, form) in enumerate(zip(args, tables.entering, strict=True)):
+        objects[1 + k] = value
+        if form is not None:
+            if not form.write(value, at):
+                return 0
+            words[addresses + 1 + k] = at
+            at += whole_lines(form.bytes)
+    return at

@@ -6,6 +6,7 @@ there is something that only that can do. See ``token_core`` for what these func
 
 from __future__ import annotations
 
+from .core_events import EVENTS, V_BEGIN, V_END, W_TOLD, note, note_end, note_time
 from .core_words import Memory, acquire, call_step, clock, pause, peek, release
 from .token_core import (
     ADDRESSES,
@@ -86,7 +87,7 @@ def work(m: Memory, w: int) -> int:
     end_called(m, w)
     while True:
         if m[STOPPED] or m[OVER]:
-            return leave(m, w, ENDED)
+            return leave_told(m, w, ENDED)
         if wants_others(m, w):
             release(m)
             return CALLS
@@ -96,15 +97,17 @@ def work(m: Memory, w: int) -> int:
             return BUFFERS
         if got == NOTHING:
             if m[RUNNING] == 0 and m[READY] == 0:
-                return leave(m, w, STUCK)
+                return leave_told(m, w, STUCK)
             if look(m) == 0:
-                return leave(m, w, IDLE)
+                return leave_told(m, w, IDLE)
         else:
             failed = 1
-            if m[m[w + W_STEP] + S_CODE]:
-                failed = finish(m, w)
-            else:
+            if m[m[w + W_STEP] + S_CODE] == 0:
                 gather(m, w)
+            elif m[EVENTS]:
+                failed = finish_seen(m, w)
+            else:
+                failed = finish(m, w)
             if failed:
                 release(m)
                 return KERNELS
@@ -126,9 +129,28 @@ def finish(m: Memory, w: int) -> int:
     return failed
 
 
+def finish_seen(m: Memory, w: int) -> int:
+    """Do what ``finish`` does in a run that is traced, and note it."""
+    note(m, w)
+    release(m)
+    note_time(m, w, V_BEGIN)
+    failed = call_step(m, m[m[w + W_STEP] + S_CODE], m[w + W_GIVEN], m[w + W_MADE], m[w + W_SCRATCH])
+    note_time(m, w, V_END)
+    waited = acquire(m)
+    if failed == 0:
+        note_end(m, w, waited)
+        if m[w + W_TOLD] >= m[EVENTS]:
+            m[w + W_BEGUN] = 0  # it has worked long enough
+        end(m, w, 0)
+        m[w + W_COUNT] = 0
+    return failed
+
+
 def gather(m: Memory, w: int) -> None:
     """Let a worker that has begun a light kernel which only Python can call have more of them, if nothing else is
     light and ready."""
+    if m[EVENTS]:
+        note(m, w)
     got = GOT
     while got == GOT and m[w + W_COUNT] < MOST and m[m[w + W_STEP] + S_KIND] == IS_LIGHT:
         got = NOTHING
@@ -191,6 +213,14 @@ def look(m: Memory) -> int:
     acquire(m)
     m[LOOKING] -= 1
     return m[READY] + m[OVER] + m[STOPPED]
+
+
+def leave_told(m: Memory, w: int, why: int) -> int:
+    """Leave once Python has taken what this worker has noted: then another one may have its words."""
+    if m[w + W_ME] and m[w + W_TOLD]:
+        release(m)
+        return TIME
+    return leave(m, w, why)
 
 
 def leave(m: Memory, w: int, why: int) -> int:

@@ -63,6 +63,8 @@ class Ways:
         self.moved = moved or plan
         #: made by the first that wants it, without a lock: two threads make the same
         self._each: Plan | None = None
+        #: what traced runs go by; likewise
+        self._traced: Plan | None = None
         #: whether loops that are one step ask often enough whether the time is over; likewise
         self._often: bool | None = None
 
@@ -74,11 +76,22 @@ class Ways:
             self._each = Plan(self.lowered, self._owned)
         return self._each
 
+    def traced(self) -> Plan:
+        """Return the plan of runs that are traced: of those that others go by where tokens are moved in native memory,
+        if it can be told of each kernel; else that in which each is a step."""
+        if self._traced is None:
+            with undivided():
+                from .seen_steps import is_seen_joined
+
+            is_joined = is_seen_joined(self.lowered, self.plan.nodes)
+            self._traced = self.plan if is_joined else self.node_by_node()
+        return self._traced
+
     def may_join(self, watch: Watch | None) -> bool:
-        """Return whether several kernels may be a step of a run: if it is not traced, and asks often enough whether its
+        """Return whether several kernels may be a step of a run that is not traced: if it asks often enough whether its
         time is over, which loops that are one step do once in an iteration."""
-        if watch is None or watch.recorder is not None:
-            return watch is None
+        if watch is None:
+            return True
         if self._often is None:
             with undivided():
                 from .loops_alone import nanoseconds_of_iterations
@@ -121,8 +134,9 @@ class Executable:
         self._faster: Source | Callable[[], Source | None] | None = faster
         #: seconds that runs have taken, and after which it is looked for faster kernels
         self._spent, self._due = 0.0, LONG
-        #: what the last run was like that was traced, in one line
+        #: what the last run was like that was traced, in one line, and what it went by
         self.seen = ""
+        self.seen_by: Plan | None = None
         #: with NumPy's kernels
         self._numpys = lowered
         #: what runs go by for which floating-point errors are asked: faster kernels do not tell them; made by the first
@@ -197,7 +211,7 @@ class Executable:
         count = _count(ways.plan, threads, len(feed_values))
         watch, budget = _watch(ways, timeout, count), _budget(memory)
         is_silent, before, limit, begin = not asked(), setting(), DEADLINE.get(), perf_counter()
-        tokens = State(self._plan_of(ways, is_silent, budget is None and ways.may_join(watch)))
+        tokens = State(self._plan_of(ways, is_silent, watch, budget))
         try:
             DEADLINE.set(limit if watch is None else watch.deadline)
             if is_silent:
@@ -214,7 +228,7 @@ class Executable:
             restore(before)
             DEADLINE.set(limit)
             tokens.close()
-            self.seen = self.seen if watch is None or watch.seen is None else watch.seen.ended()
+            self.seen, self.seen_by = _seen(watch, tokens) or (self.seen, self.seen_by)
 
     def _note(self, seconds: float) -> None:
         """Note that a run has taken so long, and go on with faster kernels once they are there."""
@@ -302,13 +316,19 @@ class Executable:
         whole = [*loop_pieces(self._numpys, joined.nodes), *part_pieces(self._numpys, joined.nodes)]
         return pieces_of(self._numpys, joined.nodes, whole)
 
-    def _plan_of(self, ways: Ways, is_silent: bool, is_joined: bool) -> Plan:
-        """Return what a run goes by; ``is_joined``: several kernels may be a step."""
+    def _plan_of(self, ways: Ways, is_silent: bool, watch: Watch | None, budget: Budget | None) -> Plan:
+        """Return what a run goes by."""
         if not is_silent and ways.lowered is not self._numpys:
             if self._telling is None:
                 self._telling = Plan(self._numpys, self._owned)
             return self._telling
-        if not is_joined:
+        if budget is not None:
+            return ways.node_by_node()
+        if watch is not None and watch.seen is not None:
+            plan = ways.node_by_node() if boards else ways.traced()
+            watch.seen.run.is_joined = plan.nodes is not ways.lowered.nodes
+            return plan
+        if not ways.may_join(watch):
             return ways.node_by_node()
         return ways.moved if boards else ways.plan
 
@@ -330,6 +350,11 @@ def _watch(ways: Ways, timeout: float | None, threads: int) -> Watch | None:
 
         watch.seen = Seen(watch.recorder, ways.lowered, threads if ways.plan.parallel else 1)
     return watch
+
+
+def _seen(watch: Watch | None, tokens: State) -> tuple[str, Plan] | None:
+    """Return what a run was like that is over, if it was traced, and what it went by."""
+    return None if watch is None or watch.seen is None else (watch.seen.ended(), tokens.plan)
 
 
 def _in_time(

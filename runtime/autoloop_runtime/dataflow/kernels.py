@@ -24,7 +24,9 @@ class Seen(Protocol):
     run: profiler.TracedRun
 
     def ready(self, count: int) -> None: ...
-    def made(self, step: Step, made: Any) -> None: ...
+    def call(self, it: Iteration, step: Step, kernel: Callable[..., Any], *args: Any, **named: Any) -> Any: ...
+    def within(self, loops: Iterable[tuple[Node, int]]) -> Seen: ...
+    def core(self, tables: Any, threads: int) -> Any: ...
     def ended(self) -> str: ...
 
 
@@ -88,15 +90,21 @@ class Unwanted(Exception):
 class Arguments(list[Any]):
     """The arguments of a loop that is one step; it ends when ``unwanted`` is true, and may have so many ``threads``.
 
-    ``watch``: that of the run.
+    ``watch``: that of the run; ``it``: the iteration that the loop is called in. ``seen``: what is noted of it, if the
+    run is traced.
     """
 
-    __slots__ = ("threads", "unwanted")
+    __slots__ = ("seen", "threads", "unwanted")
 
-    def __init__(self, values: Iterable[Any], threads: int = 1, watch: Watch | None = None) -> None:
+    def __init__(
+        self, values: Iterable[Any], threads: int = 1, watch: Watch | None = None, it: Iteration | None = None
+    ) -> None:  # fmt: skip
         super().__init__(values)
         self.unwanted: Any = [] if watch is None else watch.unwanted()
         self.threads = threads
+        self.seen: Seen | None = None
+        if watch is not None and watch.seen is not None and it is not None:
+            self.seen = watch.seen.within(loops_around(it))
 
 
 class Until(list[bool]):
@@ -141,6 +149,8 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: A
     args = it.values[step.first : step.last]
     if kind is Kind.BATCH:
         it.values[step.first : step.last] = step.blank
+        if watch is not None and watch.seen is not None:
+            return watch.seen.call(it, step, kernel, args)
         return kernel(args)  # it is emptied
     if step.offered or step.takes:
         it.values[step.first : step.last] = [None] * len(args)
@@ -148,16 +158,9 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: A
     seen = None if watch is None else watch.seen
     if seen is None:
         return kernel(*args, state=state) if step.stateful else kernel(*args)
-    held = bool(it.frame.waiting)
-    start = time.perf_counter_ns()
-    try:
-        made = kernel(*args, state=state) if step.stateful else kernel(*args)
-    finally:
-        flat = step.flat
-        name = "" if flat.op is None else flat.op.name
-        seen.recorder.record(flat.name, name, start, loops_around(it), seen.run, flat, held)
-    seen.made(step, made)
-    return made
+    if step.stateful:
+        return seen.call(it, step, kernel, *args, state=state)
+    return seen.call(it, step, kernel, *args)
 
 
 def _whole(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: Any) -> Any:
@@ -165,7 +168,7 @@ def _whole(it: Iteration, step: Step, state: RunState, watch: Watch | None, run:
     try:
         if run is not None:
             return run.loops.call((it, step), state, run)
-        args = Arguments(it.values[step.first : step.last], 1, watch)  # it is emptied
+        args = Arguments(it.values[step.first : step.last], 1, watch, it)  # it is emptied
         it.values[step.first : step.last] = step.blank
         assert step.call is not None
         return step.call(state, args)

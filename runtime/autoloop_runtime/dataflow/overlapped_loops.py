@@ -28,7 +28,7 @@ from .critical_path import CriticalPaths
 from .execution_plan import Plan, Step
 from .flat_graph import FlatNode, Kind, Lowered, Port, nanoseconds
 from .frames import Item, State
-from .kernels import TimeIsOver, Until, Unwanted, Watch
+from .kernels import Seen, TimeIsOver, Until, Unwanted, Watch
 from .loops_alone import alone
 from .overlap import overlapping
 from .piece_graphs import BOOLEAN
@@ -72,8 +72,8 @@ class OverlappedLoop:
 
     def __call__(self, state: RunState, args: list[Any]) -> tuple[Any, ...]:
         """Run it; ``args`` is emptied."""
-        unwanted = getattr(args, "unwanted", ())
-        run = CoreRun(self._tables, self._enter, getattr(args, "threads", 1), unwanted, state)
+        unwanted, seen = getattr(args, "unwanted", ()), getattr(args, "seen", None)
+        run = CoreRun(self._tables, self._enter, getattr(args, "threads", 1), unwanted, state, seen)
         found = run.run(args)
         if unwanted:
             raise Unwanted(run.iteration)
@@ -82,8 +82,12 @@ class OverlappedLoop:
         if found is not None:
             return found
         if run.is_left:
-            return tuple(gone_on(run, state, Wanted(unwanted), self._go_on))
-        return tuple(self._run(self._otherwise, given, state, Wanted(unwanted)))
+            return tuple(gone_on(run, state, Wanted(unwanted, seen), self._go_on))
+        return tuple(self._run(self._otherwise, given, state, Wanted(unwanted, seen)))
+
+    def steps(self) -> Iterator[FlatNode]:
+        """Yield what is called in it."""
+        return iter([one.step.flat for one in self._tables.called.values()])
 
     def place(self, error: BaseException) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
         """Return nothing: an error that comes out of it has been told of."""
@@ -95,11 +99,11 @@ class OverlappedLoop:
 
 
 class Wanted(Watch):
-    """Ends a run that nobody waits for any more."""
+    """Ends a run that nobody waits for any more; ``seen``: what is noted of it."""
 
-    def __init__(self, unwanted: Sequence[bool]) -> None:
+    def __init__(self, unwanted: Sequence[bool], seen: Seen | None = None) -> None:
         super().__init__(None, None)
-        self._unwanted = unwanted
+        self._unwanted, self.seen = unwanted, seen
 
     def expired(self) -> bool:
         return bool(self._unwanted)

@@ -40,7 +40,7 @@ class RunningLoops:
     def call(self, item: Item, state: RunState, run: Ending) -> Any:
         """Run a loop, whose inputs are used up."""
         it, step = item
-        args = Arguments(it.values[step.first : step.last], run.most + 1, run.watch)
+        args = Arguments(it.values[step.first : step.last], run.most + 1, run.watch, it)
         it.values[step.first : step.last] = step.blank
         me = get_ident()
         with run.lock:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable, Iterable
+from copy import copy
 from threading import get_ident
 from typing import Any
 
 from ..base.profiler import Recorder
 from ..base.trace_curves import LIVE, LOCK_WAITS, READY, STEALS, marked, summary
+from ..ir.graph import Node
+from .core_tables import LoopTables
 from .execution_plan import Step
-from .flat_graph import Lowered
-from .frames import Item
+from .flat_graph import FlatNode, Kind, Lowered
+from .frames import Item, Iteration, loops_around
 from .memory_limit import MemoryLimit
+from .seen_cores import SeenCore
+from .seen_steps import SeenStep, is_last
 from .workers import SharedRun
 
 
@@ -26,10 +32,20 @@ class Seen:
         What is run, node by node.
     threads : int
         How many threads may work on it.
+
+    Attributes
+    ----------
+    recorder : Recorder
+    run : TracedRun
+    around : tuple of (Node, int)
+        The loops around it, if it is a loop in another, innermost first.
     """
 
     def __init__(self, recorder: Recorder, lowered: Lowered | None = None, threads: int = 1) -> None:
         self.recorder = recorder
+        self.around: tuple[tuple[Node, int], ...] = ()
+        #: by node; added to by single operations: two threads make the same
+        self._steps: dict[int, SeenStep] = {}
         self.run = recorder.begin("dataflow", lowered, threads)
         self._mark = marked(recorder, time.perf_counter_ns())
         #: counts what the kernels of all runs have made
@@ -39,12 +55,53 @@ class Seen:
         """Note how many kernels are ready."""
         self.recorder.sample(READY, count)
 
+    def call(self, it: Iteration, step: Step, kernel: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        """Call a kernel, and note that."""
+        held, flat, made = bool(it.frame.waiting), step.flat, None
+        start = time.perf_counter_ns()
+        try:
+            made = kernel(*args, **named)
+        finally:
+            loops = [*loops_around(it), *self.around]
+            if flat.kind is Kind.BATCH:
+                times, names = (start, time.perf_counter_ns()), tuple([(loop.name, number) for loop, number in loops])
+                parts = self.step(flat).slices(
+                    times, self.recorder.thread(), names, self.run, held, is_last(flat, made)
+                )
+                self.recorder.add_slices(parts)
+            else:
+                name = "" if flat.op is None else flat.op.name
+                self.recorder.record(flat.name, name, start, loops, self.run, flat, held)
+        self.made(step, made)
+        return made
+
     def made(self, step: Step, made: Any) -> None:
         """Note what a kernel has made, and how much there is now."""
         if step.allocates:
             for one in made if type(made) is tuple else (made,):
                 self._memory.note(one)
         self.recorder.sample(LIVE, self._memory.live())
+
+    def live(self) -> int:
+        """Return how much there is now."""
+        return self._memory.live()
+
+    def step(self, flat: FlatNode) -> SeenStep:
+        """Return what is shown of a step."""
+        found = self._steps.get(flat.index)
+        if found is None:
+            found = self._steps[flat.index] = SeenStep(self.run.graph, flat)
+        return found
+
+    def within(self, loops: Iterable[tuple[Node, int]]) -> Seen:
+        """Return what is seen of a loop in iterations of others."""
+        made = copy(self)
+        made.around = (*loops, *self.around)
+        return made
+
+    def core(self, tables: LoopTables, threads: int) -> SeenCore:
+        """Return what is noted of a run in native memory."""
+        return SeenCore(self, tables, threads)
 
     def ended(self) -> str:
         """Note that the run is over; gives one line of what the trace has recorded since this was made."""

@@ -39,7 +39,7 @@ free:
   %n2 = phi i64 [ %k2, %again ]
   br label %try
 done:
-  ret i64 0
+  ret i64 %n
 }
 
 define internal i64 @release(ptr %m) {
