@@ -34,6 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     setattr(rewrite, _CALLED, _held)
     rewriter = rewrite.AssertionRewriter
     setattr(rewriter, "visit_Assert", _telling(rewriter.visit_Assert, str(config.rootpath)))
+    setattr(rewrite, "traverse_node", lambda statement: ())  # what is found in them has its place from `_place`
     pytest.raises, pytest.warns = _counted(pytest.raises), _counted(pytest.warns)
     for name in dir(np.testing):
         if name.startswith("assert_"):
@@ -71,12 +72,31 @@ def _telling(
 
     def visit_and_tell(self: Any, assertion: ast.Assert) -> list[ast.stmt]:
         path = self.module_path or ""
-        if not path.startswith(root) or "site-packages" in path:
-            return visit(self, assertion)
-        call = ast.copy_location(ast.Expr(self.helper(_CALLED)), assertion)
-        return [*visit(self, assertion), ast.fix_missing_locations(call)]
+        statements = visit(self, assertion)
+        if path.startswith(root) and "site-packages" not in path:
+            statements = [*statements, ast.Expr(self.helper(_CALLED))]
+        _place(statements, assertion)
+        return statements
 
     return visit_and_tell
+
+
+def _place(statements: list[ast.stmt], assertion: ast.Assert) -> None:
+    """Say of all nodes that have no place that they stand where the assertion does.
+
+    So does pytest, in twice the time: half of what it takes to rewrite an assertion.
+    """
+    place = {name: getattr(assertion, name) for name in assertion._attributes}
+    found: list[ast.AST] = [*statements]
+    for node in found:
+        held = node.__dict__
+        for child in held.values():
+            if type(child) is list:
+                found += [one for one in child if isinstance(one, ast.AST)]
+            elif isinstance(child, ast.AST):
+                found.append(child)
+        if held.get("lineno") is None and node._attributes:
+            held.update(place)
 
 
 def _held() -> None:

@@ -12,9 +12,9 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Generator, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import pytest
 
@@ -29,20 +29,22 @@ os.environ.setdefault("AUTOLOOP_CACHE", "0")  # tests that are about the cache h
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--executor", choices=EXECUTORS, default="auto", help="what 'auto' stands for in all tests")
-    parser.addoption("--sample", type=int, metavar="N", help="of tests of whole programs only one in N; see BY_DAY")
+    parser.addoption("--sample", type=int, metavar="N", help="of whole programs only one in N; see day_sample.py")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     # interrupts are heard, also where the run was started in the background of a shell, which ignores them
     signal.signal(signal.SIGINT, signal.default_int_handler)
     import children
+    import day_sample
     import examples
 
     examples.of_long_runs = config.getoption("markexpr") != "not nightly"
     children.afresh |= examples.of_long_runs
     if config.option.sample is None:
         names_files = config.args_source is pytest.Config.ArgsSource.ARGS
-        config.option.sample = 1 if names_files or examples.of_long_runs else BY_DAY
+        config.option.sample = 1 if names_files or examples.of_long_runs else day_sample.BY_DAY
+    day_sample.one_in = config.option.sample
     wanted = config.getoption("--executor")
     if wanted == "on-stack-replacement":
         replace_on_stack_at_once(setattr)
@@ -51,8 +53,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if (one_in := config.getoption("--sample")) > 1:
-        kept = [item for item in items if _is_in_sample(item, one_in)]
+    if config.getoption("--sample") > 1:
+        kept = _in_sample(items)
         config.hook.pytest_deselected(items=list(set(items).difference(kept)))
         items[:] = kept
     wanted = config.getoption("--executor")
@@ -62,16 +64,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason=f"about what 'auto' does, which is {wanted} here"))
 
 
-#: of tests of whole programs a plain ``python -m pytest`` runs one in so many; at night, of files that are named, and
-#: with ``--sample 1`` all are run
-BY_DAY = 2
-#: what is the same whichever machine it runs on, and takes longest
-PROGRAMS = ("conversion", "equivalence", "numpy")
+def _in_sample(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Those of the tests that are run if not all are; of one with cases inside, ``each`` has chosen some."""
+    import day_sample
+
+    kept = []
+    for (path, chosen, _), group in groupby(items, _function_of):
+        cases = list(group)
+        if chosen:
+            kept += cases
+        elif day_sample.is_program(path):
+            kept += [item for item in cases if day_sample.is_kept(item.nodeid)]
+        else:
+            kept += day_sample.sampled(cases, path)
+    return kept
 
 
-def _is_in_sample(item: pytest.Item, one_in: int) -> bool:
-    folder = item.path.relative_to(Path(__file__).parent).parts[0]
-    return folder not in PROGRAMS or crc32(item.nodeid.encode()) % one_in == 0
+def _function_of(item: pytest.Item) -> tuple[Path, bool, str]:
+    """Its file, whether only some of its cases are tried, and the test without its parameters."""
+    return item.path, hasattr(getattr(item, "function", None), "chosen"), item.nodeid.partition("[")[0]
 
 
 #: what was wrong with a graph that reached a stage while the present test ran

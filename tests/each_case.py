@@ -5,16 +5,14 @@ Each case runs whatever became of the others, must reach an assertion, and is na
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import assertions
+import day_sample
 import examples
 import pytest
-
-#: which of several cases is due by day: another one where there is no machine code
-TURN = 0 if importlib.util.find_spec("llvmlite") else 1
 
 
 def _shown(*case: Any) -> str:
@@ -33,11 +31,17 @@ def each(
     """Let a test be called with each of ``cases``, a tuple as several arguments; ``name`` says which it is.
 
     What takes seconds is several tests, in as many ``parts``. Of what takes longer still, by day only one case in
-    ``one_in`` is tried, another one without the extra ``native``; all are in a long run.
+    ``one_in`` is tried, another one without the extra ``native``; all are in a long run. Of programs, and of a test
+    that says nothing of that, it is as many as ``day_sample.py`` says.
     """
-    given = due([case if isinstance(case, tuple) else (case,) for case in cases], one_in)
+    every = [case if isinstance(case, tuple) else (case,) for case in cases]
 
     def made_of(test: Callable[..., None]) -> Callable[..., None]:
+        path = Path(test.__code__.co_filename)
+        given = asked = due(every, one_in)
+        if one_in == 1 or day_sample.is_program(path):
+            given = day_sample.sampled(asked, path)
+
         def run(mine: list[tuple[Any, ...]]) -> None:
             failed = [error for case in mine if (error := _failure(test, case, name)) is not None]
             assertions.reached = bool(mine)
@@ -57,6 +61,8 @@ def each(
 
         test_each.__name__, test_each.__doc__ = test.__name__, test.__doc__
         test_each.__module__, test_each.__qualname__ = test.__module__, test.__qualname__
+        if len(given) < len(asked):
+            setattr(test_each, "chosen", True)  # it is in each sample: what is not is some of its cases
         return test_each
 
     return made_of
@@ -64,7 +70,7 @@ def each(
 
 def due(cases: Sequence[Any], one_in: int) -> Sequence[Any]:
     """Return those of ``cases`` that are tried now: all in a long run, one in so many otherwise."""
-    return cases if examples.of_long_runs else cases[TURN % one_in :: one_in]
+    return cases if examples.of_long_runs else cases[day_sample.TURN % one_in :: one_in]
 
 
 def _failure(test: Callable[..., None], case: tuple[Any, ...], name: Callable[..., str]) -> BaseException | None:

@@ -335,11 +335,23 @@ def _nodes(tree: ast.AST) -> list[ast.AST]:
     return found
 
 
+@cache
+def _definitions(tree: ast.AST) -> list[ast.AST]:
+    """All classes and functions in a tree, which is as little of it as statements are."""
+    found = [tree]
+    for node in found:
+        for child in (getattr(node, field, None) for field in node._fields):
+            if isinstance(child, list):
+                found += [one for one in child if isinstance(one, (ast.stmt, ast.excepthandler, ast.match_case))]
+    return [node for node in found if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))]
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _no_tree_is_kept():
     yield
     _parsed.cache_clear()
     _nodes.cache_clear()
+    _definitions.cache_clear()
 
 
 def _modules() -> dict[str, Path]:
@@ -612,10 +624,9 @@ WHY_LONG = "One file:"
 def _lines_of_examples(tree: ast.AST) -> int:
     """How many lines the examples in docstrings take, which are no part of what is done: they count for nothing."""
     count = 0
-    for node in _nodes(tree):
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            _, shown, examples = (ast.get_docstring(node) or "").partition("\n\nExamples\n--------\n")
-            count += 3 + len(examples.splitlines()) if shown else 0
+    for node in _definitions(tree):
+        _, shown, examples = (ast.get_docstring(node) or "").partition("\n\nExamples\n--------\n")
+        count += 3 + len(examples.splitlines()) if shown else 0
     return count
 
 
@@ -631,12 +642,13 @@ def _too_long(text: str, holds_programs: bool = False) -> list[str]:
     lines = len(text.splitlines()) - _lines_of_examples(tree)
     says_why = WHY_LONG in (ast.get_docstring(tree) or "")
     found = [f"the file: {lines} lines"] if lines > MOST_LINES["file"] and not says_why else []
-    for node in _nodes(tree):
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            most = MOST_LINES["class" if isinstance(node, ast.ClassDef) else "function"]
-            lines = node.end_lineno - node.lineno + 1 - _lines_of_examples(node)
-            if lines > most and lines - holds_programs * _lines_of_texts(node) > most:
-                found.append(f"{node.name}: {lines} lines")
+    for node in _definitions(tree):
+        most = MOST_LINES["class" if isinstance(node, ast.ClassDef) else "function"]
+        lines = node.end_lineno - node.lineno + 1
+        if lines > most:
+            lines -= _lines_of_examples(node)
+        if lines > most and lines - holds_programs * _lines_of_texts(node) > most:
+            found.append(f"{node.name}: {lines} lines")
     return found
 
 

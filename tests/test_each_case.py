@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import each_case
+from pathlib import Path
+
+import day_sample
 import examples
 import pytest
 from each_case import each
@@ -34,7 +36,7 @@ def test_a_case_that_fails_is_named_and_the_others_run():
 
 @pytest.mark.parametrize("turn", [0, 1])
 def test_of_some_only_one_in_so_many_is_tried_by_day(monkeypatch, turn):
-    monkeypatch.setattr(each_case, "TURN", turn)
+    monkeypatch.setattr(day_sample, "TURN", turn)
     for is_long, tried in ((True, [*range(7)]), (False, [*range(turn, 7, 3)])):
         monkeypatch.setattr(examples, "of_long_runs", is_long)
         ran = []
@@ -78,3 +80,25 @@ def test_parts_and_turns_leave_nothing_out():
 
         test_spread(when)
     assert found == {"by day": ["ax", "anative", "by", "bnative", "cx"], "at night": ["ay", "bx", "cy"]}
+
+
+@pytest.mark.parametrize("turn", [0, 1])
+@pytest.mark.parametrize("one_in", [2, 3, 4])
+def test_of_as_many_neighbours_as_the_sample_says_one_is_tried(monkeypatch, one_in, turn):
+    monkeypatch.setattr(day_sample, "TURN", turn)
+    due = [k for k in range(one_in**3) if day_sample.is_due(k, one_in)]
+    assert [k // one_in for k in due] == [*range(one_in**2)]
+    # of as many executors each has its turn
+    assert {k % one_in for k in due} == {*range(one_in)}
+
+
+def test_of_many_cases_of_programs_a_sample_is_tried(monkeypatch):
+    folder = day_sample.TESTS
+    cases = [*range(20)]
+    for one_in, programs, others in ((1, 20, 20), (4, 5, 7), (5, 4, 7)):
+        monkeypatch.setattr(day_sample, "one_in", one_in)
+        assert len(day_sample.sampled(cases, folder / "equivalence" / "test_names.py")) == programs
+        assert len(day_sample.sampled(cases, folder / "runtime" / "model" / "test_one.py")) == others
+        assert day_sample.sampled(cases, folder / "test_each_case.py") == cases
+        assert day_sample.sampled(cases, Path("/elsewhere/test_names.py")) == cases
+    assert day_sample.sampled(cases[:2], folder / "runtime" / "test_one.py") == cases[:2]
