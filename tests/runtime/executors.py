@@ -54,6 +54,8 @@ def spread_each(
 
         test_part.__name__, test_part.__doc__ = test.__name__, test.__doc__
         test_part.__module__, test_part.__qualname__ = test.__module__, test.__qualname__
+        if hasattr(parts["by day"], "chosen"):
+            setattr(test_part, "chosen", True)
         return test_part
 
     return made_of
