@@ -108,20 +108,24 @@ def test_what_has_labels_is_plain_pythons_as_an_argument(library):
                     al.function(double, executor="native")(value)
 
 
-def test_tensors_of_pytorch_are_taken_over():
+def test_tensors_of_pytorch_come_back_as_such():
     torch = pytest.importorskip("torch")
     f = al.function(lambda x: x.sum() * 2)
     for value in (torch.ones(3), torch.arange(6.0).reshape(3, 2).T, torch.zeros(0), torch.tensor(2.0)):
-        assert f(value) == value.numpy().sum() * 2
-    assert np.shares_memory(al.function(lambda x: x)(t := torch.ones(3)), t.numpy())
-    refused = (
-        (torch.ones(3, requires_grad=True), "cannot take over"), (torch.ones(3, dtype=torch.bfloat16), "cannot take"),
-        (torch.eye(3).to_sparse(), "cannot take over"), (torch.empty(3, device="meta"), "cannot take|another"),
-        (torch.tensor([1j]).conj(), "cannot take over"),
-    )  # fmt: skip
-    for value, words in refused:
-        with pytest.raises(TypeError, match=f"argument 'x' is a torch.Tensor .*({words})"):
-            f(value)
+        assert type(f(value)) is torch.Tensor and f(value) == value.numpy().sum() * 2
+    assert al.function(lambda x: x)(t := torch.ones(3)) is t
+    plain = (
+        (torch.ones(3, requires_grad=True), "a tensor that requires a gradient, which torch itself follows"),
+        (torch.ones(3, dtype=torch.bfloat16), "of dtype torch.bfloat16"),
+        (torch.eye(3).to_sparse(), "a tensor of the layout torch.sparse_coo"),
+    )
+    for value, words in plain:
+        f = al.function(lambda x: x.sum() * 2)
+        with pytest.warns(UserWarning, match=f"runs as plain Python: argument 'x' is .*{words}"):
+            assert f(value) == value.sum() * 2
+        with pytest.raises(TypeError, match=f"argument 'x' is .*{words}.*executor='dataflow' cannot run it"):
+            al.function(lambda x: x.sum() * 2, executor="dataflow")(value)
+    assert f(torch.tensor([1j]).conj()) == -2j and f(torch.empty(3, device="meta")).device.type == "meta"
 
 
 @each(["x + T.numpy()", "torch.sin(T).numpy() * x", "T[0] = x[2]\nreturn T.numpy() * x"])

@@ -186,8 +186,10 @@ def _check_chunks(value: Any) -> None:
 
 def _check_layout(value: Any) -> None:
     if str(value.layout) != "torch.strided":
-        raise NamespaceRefusal(f"a tensor of the layout {value.layout} is no array; give value.to_dense() [AL612]")
+        raise NamespaceRefusal(
+            f"a tensor of the layout {value.layout}, which is no array; give value.to_dense() [AL612]"
+        )
     if value.requires_grad:
         raise NamespaceRefusal(
-            "a tensor that requires a gradient is followed by torch itself; give value.detach(), or al.grad [AL612]"
+            "a tensor that requires a gradient, which torch itself follows; give value.detach(), or use al.grad [AL612]"
         )

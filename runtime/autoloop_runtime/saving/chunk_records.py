@@ -30,6 +30,13 @@ def write_chunk(path: str, array: Any) -> tuple[int, str]:
     return summed.count, summed.digest()
 
 
+def digest_of(array: Any) -> tuple[int, str]:
+    """Return what ``write_chunk`` would of an array."""
+    summed = _Summed(None)
+    np.lib.format.write_array(summed, np.asarray(array), version=(1, 0), allow_pickle=False)
+    return summed.count, summed.digest()
+
+
 def read_chunk(path: str, dtype: str, shape: Sequence[int], count: int, digest: str) -> np.ndarray[Any, Any]:
     """Return the array in a file that ``write_chunk`` has made.
 
@@ -54,13 +61,14 @@ def read_chunk(path: str, dtype: str, shape: Sequence[int], count: int, digest: 
 
 
 class _Summed:
-    """A file that is written to, and the checksum of what was."""
+    """A file that is written to, or none, and the checksum of what was."""
 
     def __init__(self, file: Any) -> None:
         self._file, self._sum, self.count = file, hashlib.sha256(), 0
 
     def write(self, data: Any) -> int:
-        self._file.write(data)
+        if self._file is not None:
+            self._file.write(data)
         self._sum.update(data)
         self.count += memoryview(data).nbytes
         return self.count

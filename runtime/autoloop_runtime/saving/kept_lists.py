@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,15 @@ from .file_form import Arrays, is_count
 from .load_errors import damaged, refused
 from .value_form import ValueReader, ValueWriter
 
-#: writes a part of a value: its number, the value; reads one: its row
+#: writes a part of a value: its number, the value; reads one: its number, its row
 Write = Callable[[str, Any], Any]
-Read = Callable[[Any], Any]
+Read = Callable[[str, Any], Any]
 
 
-def list_row(value: ArrayValue, write: Write, arrays: Arrays) -> dict[str, Any]:
-    """Return what a manifest says of a list, whose parts are written by ``write``."""
+def list_row(
+    value: ArrayValue, write: Write, write_rows: Callable[[Any], list[list[Any]]], arrays: Arrays
+) -> dict[str, Any]:
+    """Return what a manifest says of a list, whose elements are written by ``write``, or together by ``write_rows``."""
     made, size = value.forked(), value.size
     writer = ValueWriter()
     row: dict[str, Any] = {
@@ -29,7 +31,7 @@ def list_row(value: ArrayValue, write: Write, arrays: Arrays) -> dict[str, Any]:
         "form": None if made.shape is None else [*map(int, made.shape)],
     }  # fmt: skip
     if made.rows is not None:
-        return {**row, "rows": write("0", made.rows[:size])}
+        return {**row, "parts": write_rows(made.rows[:size])}
     items = [*made.items[:size], *[None] * (size - len(made.items))]
     return {**row, "items": [None if one is None else write(f"{k}", one) for k, one in enumerate(items)]}
 
@@ -51,13 +53,20 @@ def list_of(row: Mapping[str, Any], read: Read, arrays: list[np.ndarray[Any, Any
         made = Buffer(spec, 0)
         made.stamps, made.cleared = array("q", there.astype(np.int64).tobytes()), set(cleared)
         made.shape, made.rows, made.items = None if form is None else tuple(form), None, []
-        if "rows" in row:
-            rows = read(row["rows"])
+        if "parts" in row:
+            rows = _joined([(count, read(f"{k}", one)) for k, (count, _, one) in enumerate(row["parts"])])
             if type(rows) is not np.ndarray or rows.shape[:1] != (size,) or rows.dtype.kind != spec.dtype.kind:
                 raise damaged("its elements are none")
             made.rows = rows
         else:
-            made.items = [None if one is None else read(one) for one in row["items"]]
+            made.items = [None if one is None else read(f"{k}", one) for k, one in enumerate(row["items"])]
             if len(made.items) not in (0, size):
                 raise damaged("it has another number of elements")
         return ArrayValue(made, 1, size)
+
+
+def _joined(parts: Sequence[tuple[int, Any]]) -> Any:
+    """Return the parts of a list as one array."""
+    if not parts or any(type(rows) is not np.ndarray or rows.shape[:1] != (count,) for count, rows in parts):
+        raise damaged("its parts are none")
+    return np.concatenate([rows for _, rows in parts]) if len(parts) > 1 else parts[0][1]

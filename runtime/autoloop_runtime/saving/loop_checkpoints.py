@@ -34,6 +34,7 @@ from .chunk_records import chunk_row, read_chunk, write_chunk
 from .file_form import Arrays, content_of, dtype_of, dtype_text, is_count, packed, unpacked, written
 from .kept_lists import list_of, list_row
 from .kept_outside import Outside, form_of, state_of
+from .kept_parts import Before, Part
 from .load_errors import LoadError, SaveError, damaged, unsaid
 
 #: what the header of a manifest says the file is
@@ -142,6 +143,7 @@ class CheckpointFolder:
     def __init__(self, path: str, run: str) -> None:
         self.path, self.run = path, run
         self._lock: Any = None
+        self._before = Before()
 
     def __enter__(self) -> CheckpointFolder:
         os.makedirs(self.path, exist_ok=True)
@@ -195,22 +197,24 @@ class CheckpointFolder:
         making = os.path.join(self.path, f"{_MAKING}{number:08}")
         os.mkdir(making)
         try:
-            arrays, theirs = Arrays(), _Theirs()
+            arrays = Arrays()
+            writing = _Writing(making, arrays, self._before, Before(os.path.join(self.path, f"{number:08}")))
             every = [pair for place in places for pair in zip(place.names, place.values)]
             every += [("a variable", value) for value in outside.values]
             header = {
                 "format": FORMAT, "run": self.run,
                 "places": [[place.stage, place.iteration, len(place.values)] for place in places],
-                "values": [_written(making, f"{k}", *pair, arrays, theirs) for k, pair in enumerate(every)],
+                "values": [writing.written(f"{k}", *pair) for k, pair in enumerate(every)],
                 "states": [form_of(state, arrays) for state in outside.states],
             }  # fmt: skip
-            theirs.write(making)
+            writing.write_theirs()
             written(os.path.join(making, MANIFEST), packed(header, arrays))
             _to_disk(making)
             os.rename(making, os.path.join(self.path, f"{number:08}"))
         except BaseException:
             shutil.rmtree(making, ignore_errors=True)
             raise
+        self._before = writing.after
         _to_disk(self.path)
         for old in numbers[: 1 - KEPT or None]:
             self._remove(old)
@@ -264,9 +268,12 @@ class CheckpointFolder:
                 f"the checkpoints in {self.path!r} are of another run: of another function, of other arguments, or of "
                 "random generators that stood elsewhere; give another folder, or remove this one [AL714]"
             )
-        left = iter([_read_value(path, row, arrays) for row in rows])
+        before = Before(path)
+        left = iter([_read_value(path, row, arrays, before, f"{k}") for k, row in enumerate(rows)])
         found = [Place(stage, iteration, list(islice(left, count))) for stage, iteration, count in places]
-        return Kept(found, Outside(list(left), [state_of(form, arrays) for form in states]))
+        kept = Kept(found, Outside(list(left), [state_of(form, arrays) for form in states]))
+        self._before = before  # what is gone on from need not be written again
+        return kept
 
     def clear(self) -> None:
         """Remove all of it: the run has ended."""
@@ -278,63 +285,112 @@ def _is_place(row: Any) -> bool:
     return isinstance(row, list) and len(row) == 3 and all(map(is_count, row))
 
 
-class _Theirs:
-    """The arrays of other libraries in a checkpoint, and what the manifest says of them once they are written."""
+class _Writing:
+    """A checkpoint that is being written.
 
-    def __init__(self) -> None:
-        #: by kind: stems and values, and a row for each
-        self._found: dict[str, list[tuple[str, Any, dict[str, Any]]]] = {}
+    Parameters
+    ----------
+    folder : str
+        Where to.
+    arrays : Arrays
+        What its manifest holds.
+    before, after : Before
+        The one before, and what is to be found of this one.
+    """
 
-    def add(self, kind: str, stem: str, value: Any) -> dict[str, Any]:
-        """Return the row of a value that is to be written."""
-        self._found.setdefault(kind, []).append((stem, value, row := {"kind": kind}))
+    def __init__(self, folder: str, arrays: Arrays, before: Before, after: Before) -> None:
+        self._folder, self._arrays = folder, arrays
+        self._before, self.after = before, after
+        #: by kind: stems and values of other libraries, and a row for each that is filled once they are written
+        self._theirs: dict[str, list[tuple[str, Any, dict[str, Any]]]] = {}
+
+    def written(self, stem: str, name: str, value: Any, is_listed: bool = False) -> dict[str, Any]:
+        """Write a value, to the arrays of the manifest if it is small; return what the manifest says of it."""
+        if isinstance(value, ArrayValue):
+            return self._list(stem, name, value)
+        for kind, foreign in [*FOREIGN.items()]:  # another thread may add to it meanwhile
+            if foreign.takes(value):
+                return self._their(kind, stem, value)
+        kind = "array" if isinstance(value, np.ndarray) else type(value).__name__
+        if kind not in _NUMBERS and not isinstance(value, (np.ndarray, np.generic)):
+            raise unsaid(f"{name!r} is a {type(value).__name__}: a checkpoint holds arrays and numbers")
+        try:
+            array = np.asarray(value)
+            text = dtype_text(array.dtype)
+        except (SaveError, OverflowError) as error:
+            raise unsaid(f"{name!r} cannot be kept in a checkpoint: {error}") from None
+        if kind not in ("array", *_NUMBERS):
+            kind = "scalar"
+        if array.nbytes <= SMALL:
+            return {"kind": kind, "place": self._arrays.add(array)}
+        row: dict[str, Any] = {"kind": kind, "dtype": text, "shape": list(array.shape)}
+        before = self._before.rows.get(stem) if is_listed else None
+        held = before is not None and self._before.holds(before, array)
+        made = self._before.linked_row(self._folder, stem, before) if before is not None and held else None
+        if made is None:
+            chunk = f"{stem}-0.npy"
+            made = {**row, "chunk": [chunk, *write_chunk(os.path.join(self._folder, chunk), array)]}
+        if is_listed:
+            self.after.rows[stem] = made
+        return made
+
+    def _list(self, stem: str, name: str, value: ArrayValue) -> dict[str, Any]:
+        of = next((kind for kind, foreign in [*FOREIGN.items()] if foreign.lists(value)), None)
+        row = list_row(
+            value, lambda k, one: self.written(f"{stem}-{k}", name, one, True),
+            lambda rows: self._parts(stem, name, rows), self._arrays,
+        )  # fmt: skip
+        return {"kind": "list", "of": of, **row}
+
+    def _parts(self, stem: str, name: str, rows: np.ndarray[Any, Any]) -> list[list[Any]]:
+        """Write the elements of a list that the checkpoint before does not have; return what is said of each part."""
+        kept, at, level = self._before.same_parts(stem, rows)
+        made: list[Part] = []
+        for count, old, row in kept:
+            linked = self._before.linked_row(self._folder, f"{stem}-{len(made)}", row)
+            if linked is None:
+                at, level = sum(one[0] for one in made), 0
+                break
+            made.append((count, old, linked))
+        if at < len(rows) or not made:
+            made.append((len(rows) - at, level, self.written(f"{stem}-{len(made)}", name, rows[at:])))
+        self.after.parts[stem] = made
+        return [list(one) for one in made]
+
+    def _their(self, kind: str, stem: str, value: Any) -> dict[str, Any]:
+        """Return the row of an array of another library, which is to be written if it is new."""
+        told = kind, FOREIGN[kind].told(value)
+        before = self._before.theirs.get(told)
+        row = None if before is None else self._before.linked_row(self._folder, stem, before)
+        if row is None:
+            row = {"kind": kind}
+            self._theirs.setdefault(kind, []).append((stem, value, row))
+        self.after.theirs[told] = row
         return row
 
-    def write(self, folder: str) -> None:
-        """Write all of them."""
-        for kind, found in self._found.items():
-            said = FOREIGN[kind].write(folder, [(stem, value) for stem, value, _ in found])
+    def write_theirs(self) -> None:
+        """Write all arrays of other libraries that are new."""
+        for kind, found in self._theirs.items():
+            said = FOREIGN[kind].write(self._folder, [(stem, value) for stem, value, _ in found])
             for (*_, row), one in zip(found, said):
                 row.update(one)
 
 
-def _written(folder: str, stem: str, name: str, value: Any, arrays: Arrays, theirs: _Theirs) -> dict[str, Any]:
-    """Write a value to a folder, or to the arrays of its manifest; return what the manifest says of it."""
-    if isinstance(value, ArrayValue):
-        of = next((kind for kind, foreign in [*FOREIGN.items()] if foreign.lists(value)), None)
-        row = list_row(value, lambda part, one: _written(folder, f"{stem}-{part}", name, one, arrays, theirs), arrays)
-        return {"kind": "list", "of": of, **row}
-    for kind, foreign in [*FOREIGN.items()]:  # another thread may add to it meanwhile
-        if foreign.takes(value):
-            return theirs.add(kind, stem, value)
-    kind = "array" if isinstance(value, np.ndarray) else type(value).__name__
-    if kind not in _NUMBERS and not isinstance(value, (np.ndarray, np.generic)):
-        raise unsaid(f"{name!r} is a {type(value).__name__}: a checkpoint holds arrays and numbers")
-    try:
-        array = np.asarray(value)
-        text = dtype_text(array.dtype)
-    except (SaveError, OverflowError) as error:
-        raise unsaid(f"{name!r} cannot be kept in a checkpoint: {error}") from None
-    if kind not in ("array", *_NUMBERS):
-        kind = "scalar"
-    if array.nbytes <= SMALL:
-        return {"kind": kind, "place": arrays.add(array)}
-    chunk = f"{stem}-0.npy"
-    return {
-        "kind": kind, "dtype": text, "shape": list(array.shape),
-        "chunk": [chunk, *write_chunk(os.path.join(folder, chunk), array)],
-    }  # fmt: skip
-
-
-def _read_value(folder: str, row: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
+def _read_value(
+    folder: str, row: Any, arrays: Sequence[np.ndarray[Any, Any]], before: Before, stem: str, is_listed: bool = False
+) -> Any:  # fmt: skip
+    """Return a value that a manifest says, and note which files it is in."""
     if not isinstance(row, dict):
         raise damaged("the manifest of the checkpoint does not say what a value is")
     kind = row.get("kind")
     if kind == "list":
-        made = list_of(row, lambda one: _read_value(folder, one, arrays), [*arrays])
+        made = list_of(row, lambda k, one: _read_value(folder, one, arrays, before, f"{stem}-{k}", True), [*arrays])
+        before.note_parts(stem, row.get("parts"))
         return FOREIGN[str(of)].listed(made) if (of := row.get("of")) is not None and str(of) in FOREIGN else made
     if isinstance(kind, str) and kind in FOREIGN:
-        return FOREIGN[kind].read(folder, row)
+        theirs = FOREIGN[kind].read(folder, row)
+        before.theirs[kind, FOREIGN[kind].told(theirs)] = row
+        return theirs
     if "place" in row:
         if not is_count(row["place"]) or row["place"] >= len(arrays):
             raise damaged("the manifest of the checkpoint names an array that it does not have")
@@ -345,6 +401,8 @@ def _read_value(folder: str, row: Any, arrays: Sequence[np.ndarray[Any, Any]]) -
             raise damaged("the manifest of the checkpoint says no shape")
         path, count, digest = chunk_row(row.get("chunk"), folder)
         array = read_chunk(path, dtype_text(dtype_of(row.get("dtype"))), shape, count, digest)
+        if is_listed:
+            before.rows[stem] = row
     if kind == "array":
         return array
     if array.ndim or (kind != "scalar" and kind not in _NUMBERS):
