@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 #: runs of a batch that are done item by item
 FIRST = 30
-#: nanoseconds of kernels that leave the interpreter to others for long enough
-LONG = 60_000.0
+#: nanoseconds of kernels that leave the interpreter to others for long enough, and where few calls are left of many
+LONG, STACKED = 60_000.0, 40_000.0
 
 
 class Batch:
@@ -65,8 +65,13 @@ class Batch:
         self._machine = None if machine is None else self._with_places(machine)
         #: whether it is given, or gives, packed bundles
         self.packs = self._machine is not None and bool(machine and (machine.given or machine.made))
+        #: whether NumPy's functions are called for several of its nodes at once, see ``stacked_chains``
+        self.is_stacked = self._machine is not None and bool(machine and machine.times)
+        if machine is not None and self.is_stacked:
+            times = machine.times
         #: whether it is worth another thread, and leaves the interpreter to others while it works
-        self.is_heavy = is_worth_a_thread(times, self._machine is not None)
+        is_machine = self._machine is not None and not self.is_stacked
+        self.is_heavy = is_worth_a_thread(times, is_machine, STACKED if self.is_stacked else LONG)
         self._tree: BatchTree | None = None
         self._walk: BatchWalk | None = None
         self._run: RunBatch | None = None
@@ -176,7 +181,7 @@ class Batch:
         return here is not None and self._walk is not None and here.tb_frame.f_code is self._walk.walked
 
 
-def is_worth_a_thread(times: Sequence[float], is_machine: bool) -> bool:
+def is_worth_a_thread(times: Sequence[float], is_machine: bool, long: float = LONG) -> bool:
     """Return whether kernels that take such times are worth another thread together, and leave the interpreter to
-    others while they work, as machine code does."""
-    return sum(times) > HEAVY and (is_machine or sum(times) > len(times) * LONG)
+    others while they work, as machine code does, and NumPy's do that take ``long``, the mean of them."""
+    return sum(times) > HEAVY and (is_machine or sum(times) > len(times) * long)

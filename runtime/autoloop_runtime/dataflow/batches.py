@@ -25,6 +25,7 @@ from .late_batches import joined_late
 from .loop_items import Guard, common_guard
 from .loop_turns import joined_turns
 from .packed_bundles import MachinePart
+from .stacked_chains import with_stacks
 
 #: kernels of one batch
 MOST = 500
@@ -65,6 +66,8 @@ def with_batches(
     grouping = Grouping(lowered, found, light, machine, is_native)
     groups = joined_turns(lowered, found, list(grouping.groups()), grouping.times)
     groups = joined_late(lowered, groups, grouping.times, grouping.around)
+    if machine is not None and not is_native:
+        groups, machine = with_stacks(lowered, groups, owned, machine)
     groups = [group for group in groups if len(group) > 1 or _collects(lowered, group[0], groups)]
     return JoinedBatches(lowered, found, groups, grouping.times, owned, machine or {}).lowered() if groups else lowered
 

@@ -318,7 +318,7 @@ class Executable:
 
     def _plan_of(self, ways: Ways, is_silent: bool, watch: Watch | None, budget: Budget | None) -> Plan:
         """Return what a run goes by."""
-        if not is_silent and ways.lowered is not self._numpys:
+        if not is_silent and (ways.lowered is not self._numpys or ways.plan.stacked):
             if self._telling is None:
                 self._telling = Plan(self._numpys, self._owned)
             return self._telling

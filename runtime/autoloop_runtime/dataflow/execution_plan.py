@@ -217,6 +217,8 @@ class Plan:
         The nodes that are worth another thread and can run while another of them does.
     parallel : bool
         There are such, or loops that are run as one and share their own out.
+    stacked : bool
+        Some of NumPy's functions are called for several nodes at once.
     blas : bool
         One of those calls BLAS.
     makes : bool
@@ -262,6 +264,7 @@ class Plan:
             sharing = overlapping(single or lowered, weighty)
         self.sharing = frozenset(sharing)
         self.parallel = bool(sharing) or any(step.overlaps for step in self.steps.values())
+        self.stacked = any(step.flat.kind is Kind.BATCH and step.flat.value.is_stacked for step in self.steps.values())
         self.makes = any(self.steps[i].makes for i in sharing)
         self.blas = any(op is not None and op.traits.blas for i in sharing for op in ops_of(self.steps[i].flat))
         self.blas |= any(step.overlaps and step.flat.value.blas for step in self.steps.values())

@@ -19,6 +19,7 @@ from .flat_graph import FlatNode, Kind, Lowered
 SMALL, LARGEST = 2.0**-100, 2.0**-60
 #: multiplications of the products that are looked at, at least, and elements of a factor that is put in order, at most
 FEWEST, MOST = 1 << 12, 1 << 14
+_largest = np.maximum.reduce
 
 
 def with_gradient_products(lowered: Lowered) -> Lowered:
@@ -45,12 +46,42 @@ def _is_product(flat: FlatNode) -> bool:
     return node.outputs[0].dtype == np.float32 and len(a) == len(b) == 2 and a[0] * a[1] * b[1] >= FEWEST
 
 
+class Weights:
+    """A factor that is the same in all iterations of a loop, made ready at its beginning.
+
+    Parameters
+    ----------
+    array : ndarray
+
+    Attributes
+    ----------
+    array : ndarray
+        In C order, if that is worth while.
+    """
+
+    __slots__ = ("_doubles", "array")
+
+    def __init__(self, array: Any) -> None:
+        self.array = _in_order(array)
+        self._doubles: Any = None
+
+    def doubles(self) -> Any:
+        """Return it as an array of doubles."""
+        if self._doubles is None:
+            self._doubles = self.array.astype(np.float64)
+        return self._doubles
+
+
 def product_by_weights(a: Any, b: Any) -> Any:
-    """Return ``a @ b``, where ``b`` is the same in all iterations."""
-    x = a.item(0)
+    """Return ``a @ b``, where ``b`` is the same in all iterations: an array, or ``Weights``."""
+    x, is_ready = a.item(0), type(b) is Weights
     if -SMALL < x < SMALL and (x or _is_small(a)):
-        return _by_doubles(a, b)
-    return np.matmul(a, b if b.size > MOST else np.ascontiguousarray(b))
+        return np.matmul(a.astype(np.float64), b.doubles()).astype(np.float32) if is_ready else _by_doubles(a, b)
+    return np.matmul(a, b.array if is_ready else _in_order(b))
+
+
+def _in_order(b: Any) -> Any:
+    return b if b.size > MOST else np.ascontiguousarray(b)
 
 
 def product(a: Any, b: Any) -> Any:
@@ -64,7 +95,7 @@ def product(a: Any, b: Any) -> Any:
 def _is_small(array: Any) -> bool:
     """Return whether numbers, of which the first is zero, are all small, and not all zero: rows do not vanish at the
     same time."""
-    return bool(0.0 < max(array.max(), -array.min()) < LARGEST)
+    return bool(0.0 < _largest(np.abs(array), None) < LARGEST)
 
 
 def _by_doubles(a: Any, b: Any) -> Any:

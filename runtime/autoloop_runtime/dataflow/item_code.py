@@ -97,7 +97,7 @@ class ItemCode:
     def _own_place(self, flat: FlatNode, inputs: Sequence[Port]) -> tuple[Port | None, Callable[..., Any] | None]:
         """Return the input of a node that its result may be put into without asking who else has it, and what does
         that: an array that a kernel has just made for this one alone."""
-        into = _into(flat)
+        into = into_of(flat)
         if into is None or flat.source is None:
             return None, None
         for k in overwritten(flat.source, small=True):
@@ -246,7 +246,7 @@ def is_own(node: Node, owned: Ownership) -> bool:
     return is_fresh(node.outputs[0]) and node.op.into is not None and node not in owned.in_place
 
 
-def _into(flat: FlatNode) -> Callable[..., Any] | None:
+def into_of(flat: FlatNode) -> np.ufunc | None:
     """Return NumPy's function that a kernel is, which takes a place for its result after the inputs."""
     node = flat.source
     if node is None or node.op is not flat.op or flat.value is not None or flat.attrs or node.op.into is None:

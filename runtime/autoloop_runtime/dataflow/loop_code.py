@@ -13,7 +13,7 @@ from ..analysis.ownership import Ownership
 from ..base.forks import undivided
 from ..ir.run_state import RunState
 from .flat_graph import FlatNode, Kind, Lowered, Port
-from .gradient_products import product_by_weights
+from .gradient_products import Weights, product_by_weights
 from .item_code import ItemCode, Lines, as_scalar
 from .kernels import Unwanted
 from .loop_items import Loop, LoopTree, Part, used_inside
@@ -53,7 +53,10 @@ class LoopCode(ItemCode):
         super().__init__(lowered, tree, owned, tree.inputs[variables:])
         #: captured arrays that machine code is given
         self._ordered: dict[Port, str] = {}
+        #: captured matrices that products are given
+        self._weights: dict[Port, str] = {}
         self._globals |= {"count": count, "counted": counted, "Unwanted": Unwanted, "ordered": ordered}
+        self._globals["Weights"] = Weights
         loop = self._with_parts(tree) if machine else tree.loop
         lines, _ = self._loop(loop, set(tree.results), 1)
         names = [*[self._name(port) for port, _ in loop.enter], *self._captured.values()]
@@ -61,6 +64,7 @@ class LoopCode(ItemCode):
         first.append((1, "args.clear()", None))
         first.append((1, "unwanted = getattr(args, 'unwanted', ())", None))
         first += [(1, f"{name} = ordered({self._captured[port]})", None) for port, name in self._ordered.items()]
+        first += [(1, f"{name} = Weights({self._captured[port]})", None) for port, name in self._weights.items()]
         last = "".join([f"{self._name(value)}, " for value in tree.results])
         self.source, self.places = self._finished(first, [*lines, (1, f"return ({last})", None)])
 
@@ -109,7 +113,9 @@ class LoopCode(ItemCode):
         return super()._beside_array(port)
 
     def _argument(self, flat: FlatNode, port: Port) -> str:
-        return self._given(port) if flat.value is product_by_weights else self._name(port)
+        if flat.value is not product_by_weights or port not in self._captured:
+            return self._name(port)
+        return self._weights.setdefault(port, f"w_{self._captured[port]}") if port == flat.inputs[1] else self._given(port)
 
     def _inner(self, item: Loop, after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
         """Return the lines of a loop in the loop."""

@@ -123,6 +123,8 @@ class MachinePart:
     inputs, results : sequence of Port
     given, made : sequence of (ports, Layout)
         Bundles that are packed, by what is in them.
+    times : sequence of float
+        What each of its calls takes, if it calls NumPy's functions, which hand over the interpreter.
     """
 
     kernel: Callable[..., Any]
@@ -130,3 +132,4 @@ class MachinePart:
     results: Sequence[Port] = ()
     given: Bundles = ()
     made: Bundles = ()
+    times: Sequence[float] = ()
