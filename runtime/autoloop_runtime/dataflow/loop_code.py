@@ -113,9 +113,11 @@ class LoopCode(ItemCode):
         return super()._beside_array(port)
 
     def _argument(self, flat: FlatNode, port: Port) -> str:
-        if flat.value is not product_by_weights or port not in self._captured:
+        if flat.value is not product_by_weights or port != flat.inputs[1] or port not in self._captured:
             return self._name(port)
-        return self._weights.setdefault(port, f"w_{self._captured[port]}") if port == flat.inputs[1] else self._given(port)
+        if port == flat.inputs[0]:
+            return self._given(port)
+        return self._weights.setdefault(port, f"w_{self._captured[port]}")
 
     def _inner(self, item: Loop, after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
         """Return the lines of a loop in the loop."""

@@ -169,11 +169,11 @@ def _chains(nodes: Sequence[FlatNode], group: Sequence[int]) -> Iterator[list[in
 def _form(nodes: Sequence[FlatNode], chain: Sequence[int], own: set[int]) -> Any:
     """Return what is equal for chains that do the same; what they are given need not be the same."""
     places = {k: place for place, k in enumerate(chain)}
-    form = []
+    form = list[Any]()
     for k in chain:
         source = nodes[k].source
         assert source is not None
-        made, given = source.outputs[0], []
+        made, given = source.outputs[0], list[Any]()
         for port, tensor in zip(nodes[k].inputs, source.inputs):
             known = tensor.shape.as_tuple() if tensor.shape.is_fully_defined() else None
             if port[0] in own:
