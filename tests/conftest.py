@@ -42,8 +42,8 @@ def pytest_configure(config: pytest.Config) -> None:
     examples.of_long_runs = config.getoption("markexpr") != "not nightly"
     children.afresh |= examples.of_long_runs
     if config.option.sample is None:
-        names_files = config.args_source is pytest.Config.ArgsSource.ARGS
-        config.option.sample = 1 if names_files or examples.of_long_runs else day_sample.BY_DAY
+        names_some = config.args_source is pytest.Config.ArgsSource.ARGS or config.option.keyword
+        config.option.sample = 1 if names_some or examples.of_long_runs else day_sample.BY_DAY
     day_sample.one_in = config.option.sample
     wanted = config.getoption("--executor")
     if wanted == "on-stack-replacement":

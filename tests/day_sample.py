@@ -1,6 +1,6 @@
 """What a plain ``python -m pytest`` leaves to longer runs: of whole programs, and of the many cases of one test.
 
-At night, of files that are named, and with ``--sample 1`` everything is run.
+At night, of files that are named, of tests that are chosen with ``-k``, and with ``--sample 1`` everything is run.
 """
 
 from __future__ import annotations
