@@ -39,7 +39,7 @@ ARROWS = {
         "distributed": "base ir ops analysis collections passes dataflow namespaces saving",
         "running": "base ir analysis collections passes dataflow namespaces python_code native saving distributed",
         "control": "base ir ops analysis collections namespaces distributed running",
-        "gradients": "base ir ops analysis collections running",
+        "gradients": "base ir ops analysis collections distributed running",
     },
     "autoloop_runtime.native": {
         "ir": "",
@@ -117,6 +117,7 @@ LAZY = {
     ("autoloop_runtime.control.kept_kinds", "autoloop_runtime.control.chunked_rows"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.engine"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.mapped_loops"),
+    ("autoloop_runtime.gradients.build", "autoloop_runtime.gradients.mapped_vjp"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.chunk_files"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.loop_recovery"),
     ("autoloop.hunted_runs", "autoloop_runtime.dataflow.checked_kernels"),

@@ -229,16 +229,6 @@ def test_the_end_of_a_fold_decides():
     assert got[1] == want[1]
 
 
-def test_scans_under_a_gradient_are_what_they_were():
-    def f(x, w):
-        return al.scan(lambda state, row: state * w + row, x).sum()
-
-    for k in range(2):
-        want = al.grad(al.function(f), argnums=k)(X, W)
-        got = al.grad(al.function(f), argnums=k)(lazy(X), lazy(W, (1,)))
-        np.testing.assert_allclose(np.asarray(got), want, rtol=1e-14)
-
-
 def test_numbers_of_rows_decide():
     def f(x, w):
         counts, rows = al.map_fn(lambda row: halvings(row, w), x)

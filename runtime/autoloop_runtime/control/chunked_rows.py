@@ -85,8 +85,8 @@ def by_chunks(transform: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     digest = hashlib.blake2b(content, digest_size=16).hexdigest()
     made_of = [_row_of(name, tensor, is_stacked) for tensor in graph.outputs]
     carried, stacked = made_of if is_carried else [], made_of if is_stacked else []
-    last, made = looped(Loop(name, (arrived, digest, content), carried, stacked, reverse), rows, start)
-    return nest.unflatten(form, made if is_stacked else last)
+    made = looped(Loop(name, (arrived, digest, content), carried, stacked, reverse), rows, start)
+    return nest.unflatten(form, made.stacked if is_stacked else made.last)
 
 
 def _traced(

@@ -6,41 +6,35 @@
 
   ->  mapped_rows(others, states, heads, rows)
 
-Which loops these are ``row_loops`` says.
+Which loops these are ``row_loops`` says. Those that a gradient goes through it has made such operations before, see
+``gradients.mapped_vjp``.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from ..analysis.inside import nodes_inside
 from ..base import nest
 from ..base.shapes import SCALAR, TensorShape
 from ..collections.tensor_array import TensorArray
 from ..collections.tensor_array_ops import STACK
 from ..ir.apply import apply
-from ..ir.graph import Graph, Node
-from ..ir.op import PARAMETER, Op
+from ..ir.graph import PARAMETER, Graph, Node
 from ..ir.stages import Stage, come_to
 from ..ir.structured import WHILE, LoopOptions, LoopVar, body_and_cond, finish_while
 from ..ir.tensor import Tensor
-from ..ir.traits import NO_GRADIENT, OPAQUE
-from ..namespaces.chunk_kernels import as_dask
-from ..namespaces.foreign_rows import Call, computed
 from ..ops.operands import cast
 from ..passes.prune import prune
-from ..passes.rewrite import Copy, detached, rewrite
-from .mapped_chunks import Loop, looped, single_chunk, whole_rows, with_heads
+from ..passes.rewrite import Copy, constant_of, detached, rewrite
+from .mapped_rows import HANDED, MAPPED, Arrived, Chunk, Form, of_each
 from .row_loops import Collected, RowLoop, SurelyLazy, row_loops
 
-#: of the bytes of a program, what runs it
-_Arrived = Callable[[str, bytes], Callable[..., Any]]
 
-
-def with_mapped_rows(graph: Graph, lazy: Iterable[Tensor], pack: Callable[[Graph], Any], arrived: _Arrived) -> Graph:
+def with_mapped_rows(graph: Graph, lazy: Iterable[Tensor], pack: Callable[[Graph], Any], arrived: Arrived) -> Graph:
     """Return a graph in which loops that go through rows are an operation each.
 
     Parameters
@@ -54,11 +48,14 @@ def with_mapped_rows(graph: Graph, lazy: Iterable[Tensor], pack: Callable[[Graph
     arrived : callable
         Gives a program where it arrives.
     """
-    if not any(node.op is WHILE for node in graph.nodes):
+    if not any(node.op is WHILE or node.op is HANDED for node in nodes_inside(graph)):
         return graph
     known, found = SurelyLazy(graph, lazy), dict[Graph, dict[Node, RowLoop]]()
 
     def visit(copy: Copy, node: Node) -> None:
+        if node.op is HANDED:
+            copy.replace(node, copy.inputs(node))
+            return
         maps = found.get(copy.source)
         if maps is None:
             maps = found[copy.source] = row_loops(copy.source, known)
@@ -80,50 +77,78 @@ def with_mapped_rows(graph: Graph, lazy: Iterable[Tensor], pack: Callable[[Graph
 # -- its operation --------------------------------------------------------------------------------------------
 
 
-def _put(copy: Copy, one: RowLoop, pack: Callable[[Graph], Any], arrived: _Arrived) -> None:
+def _put(copy: Copy, one: RowLoop, pack: Callable[[Graph], Any], arrived: Arrived) -> None:
     """Put an operation in the place of a loop; the loop itself where it cannot be sent."""
     loop = one.loop
-    program = pack(_chunk_graph(one))
-    if program.content is None:
+    inputs, attrs = mapped(one, Chunk(chunk_graph(one), pack, arrived))
+    if attrs["chunk"].content is None:
         copy.keep(loop)
         return
+    specs = attrs["specs"]
+    made = Node(copy.graph, MAPPED, tuple(map(copy.stands, inputs)), attrs, specs, loop.name, loop.location)
+    copy.graph.nodes.append(made)
+    results = [*[loop.outputs[k] for k in one.carried], *[out.stack.outputs[0] for out in one.collected]]
+    copy.of.update(zip(results, made.outputs))
+
+
+def mapped(one: RowLoop, chunk: Chunk, begins: bool = False) -> tuple[list[Tensor], dict[str, Any]]:
+    """Return the inputs and the attributes of the operation that is a loop.
+
+    Parameters
+    ----------
+    one : RowLoop
+    chunk : Chunk
+        Of its ``chunk_graph``.
+    begins : bool
+        Give what is carried at the beginning of each chunk, too.
+    """
+    loop = one.loop
     heads = [out.head for out in one.collected if out.head is not None]
     carried = [loop.outputs[k] for k in one.carried]
     stacked = [out.stack.outputs[0] for out in one.collected]
+    form = Form(
+        len(one.others) + len(one.lifted), len(carried), len(heads), len(one.rows), stacked=len(stacked),
+        begun=len(carried) * begins, reverse=bool(one.mirrored), leading=len(one.rows),
+    )  # fmt: skip
     specs = [(t.dtype, t.shape) for t in (*carried, *stacked)]
-    counts = len(one.others), len(carried), len(heads)
-    attrs = {
-        "program": program, "arrived": arrived, "counts": counts, "reverse": bool(one.mirrored), "specs": specs,
-    }  # fmt: skip
-    given = [*[loop.inputs[k] for k in (*one.others, *one.carried)], *heads, *[loop.inputs[k] for k in one.rows]]
-    inputs = tuple([copy.stands(t) for t in given])
-    made = Node(copy.graph, MAPPED, inputs, attrs, specs, loop.name, loop.location)
-    copy.graph.nodes.append(made)
-    copy.of.update(zip((*carried, *stacked), made.outputs))
+    specs += [(t.dtype, of_each(t.shape)) for t in carried if begins]
+    others, begun, rows = [[loop.inputs[k] for k in those] for those in (one.others, one.carried, one.rows)]
+    inputs = [*others, *one.lifted.values(), *begun, *heads, *rows]
+    return inputs, {"chunk": chunk, "form": form, "specs": specs}
 
 
-def _chunk_graph(one: RowLoop) -> Graph:
-    """Return the graph of the loop over so many rows, given their number, what else is read, what is carried, and the
+def own_graph(*sources: Graph) -> Graph:
+    """Return a graph for copies of the nodes of others, which keep their names; it gives out other ones."""
+    graph = Graph(ordered=True)
+    for source in sources:
+        for node in nodes_inside(source):
+            graph.unique_name(node.name)
+    return graph
+
+
+def chunk_graph(one: RowLoop) -> Graph:
+    """Return the graph of a loop over so many rows, given their number, what else is read, what is carried, and the
     rows."""
-    loop, graph, body = one.loop, Graph(ordered=True), one.loop.attrs["body"]
+    loop, body = one.loop, one.loop.attrs["body"]
+    graph = own_graph(body, loop.attrs["cond"])
     number = graph.parameter(np.dtype(np.int32), SCALAR, "count")
     arrays: dict[int, Tensor] = {}
     for k in (*one.others, *one.carried, *one.rows):
         t = loop.inputs[k]
         shape = TensorShape([None]).concatenate(t.shape[1:]) if k in one.rows else t.shape
         arrays[k] = graph.parameter(t.dtype, shape, "rows" if k in one.rows else "capture")
-    graph.inputs = [number, *arrays.values()]
+    lifted = {t: graph.parameter(t.dtype, t.shape, "capture") for t in one.lifted}
+    taken = [*arrays.values()]
+    graph.inputs = [number, *taken[: len(one.others)], *lifted.values(), *taken[len(one.others) :]]
     outs = {out.position: out for out in one.collected}
     with graph.as_default():
         count = cast(number, one.length.dtype)
-        begun = [graph.constant(np.zeros((), body.inputs[0].dtype)[()])]
-        for k in range(1, loop.attrs["n_vars"]):
-            begun += [arrays[k]] if k in arrays else nest.flatten(_collection(outs[k], number), True)
+        begun = [_begun(one, k, arrays, outs, number) for k in range(loop.attrs["n_vars"])]
         variables = [LoopVar(name, t, t.shape) for name, t in zip(loop.attrs["names"], begun)]
         sub, cond = body_and_cond(graph, loop.name, variables)[::-1]
         (pred,) = _copied(loop.attrs["cond"], cond, {one.length: cond.capture(count)}, {}, one)
         last = sub.capture(cast(number - 1, body.inputs[0].dtype)) if one.mirrored else None
-        results = _copied(body, sub, {}, arrays, one, last)
+        results = _copied(body, sub, {t: sub.capture(own) for t, own in lifted.items()}, arrays, one, last)
         options = LoopOptions(parallel_iterations=loop.attrs["parallel_iterations"])
         finals = finish_while(graph, loop.name, variables, cond, pred, sub, results, options, loop.location)
         stacked = [apply(STACK, [finals[k]], {**out.stack.attrs, "count": None}) for k, out in outs.items()]
@@ -131,10 +156,22 @@ def _chunk_graph(one: RowLoop) -> Graph:
     return graph
 
 
-def _collection(out: Collected, count: Tensor) -> TensorArray:
-    """Return what is empty, and comes to hold the values of so many rows."""
-    made = out.stack.outputs[0]
-    return TensorArray.collecting(made.dtype, count, False, made.shape[1:], True)
+def _begun(
+    one: RowLoop, k: int, arrays: Mapping[int, Tensor], outs: Mapping[int, Collected], number: Tensor
+) -> Tensor:  # fmt: skip
+    """Return what a variable of the loop over a chunk is at first."""
+    graph, loop = number.graph, one.loop
+    assert graph is not None
+    if k == 0:
+        return graph.constant(np.zeros((), loop.attrs["body"].inputs[0].dtype)[()])
+    if k in one.settled:
+        return graph.constant(constant_of(loop.inputs[k]))
+    if k in arrays:
+        return arrays[k]
+    made = outs[k].stack.outputs[0]
+    (flow,) = nest.flatten(TensorArray.collecting(made.dtype, number, False, made.shape[1:], True), True)
+    empty: Tensor = flow
+    return empty
 
 
 def _copied(
@@ -163,47 +200,3 @@ def _copied(
         else:
             copy.again(node)
     return [copy.stands(t) for t in source.outputs]
-
-
-def _kernel(*values: Any, program: Any, arrived: _Arrived, counts: Any, reverse: bool, specs: Any) -> tuple[Any, ...]:
-    beside, heads, rows = _apart(values, counts)
-    made = program(np.int32(len(rows[0])), *beside, *rows)
-    return with_heads(made if isinstance(made, tuple) else (made,), heads, reverse)
-
-
-def _apart(values: Sequence[Any], counts: tuple[int, int, int]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
-    """Return what is not cut, what comes before the first row's values, and rows."""
-    others, carried, heads = counts
-    whole = others + carried
-    return values[:whole], values[whole : whole + heads], values[whole + heads :]
-
-
-#: the others that are read, what is carried, what comes before the values of all rows; and that of which rows are read
-MAPPED = Op("mapped_rows", lambda *_, specs, **__: specs, _kernel, NO_GRADIENT, several=True, traits=OPAQUE)
-
-
-@computed(MAPPED, when="later")
-def _mapped(
-    asked: Call, *values: Any, program: Any, arrived: _Arrived, counts: Any, reverse: bool, specs: Any
-) -> tuple[Any, ...]:
-    holds, (others, count, _) = asked.namespace.holds, counts
-    beside, heads, given = _apart(values, counts)
-    rows = [*given]
-    if not any(map(holds, rows)):
-        rows[0] = as_dask(np.array(rows[0]))  # computed later, of what it is now
-    digest = hashlib.blake2b(program.content, digest_size=16).hexdigest()
-    carried = [(dtype, shape.as_tuple()) for dtype, shape in specs[:count]]
-    stacked = [(dtype, shape.as_tuple()[1:]) for dtype, shape in specs[count:]]
-    name = "map_fn" if not count else "scan" if stacked else "fold"
-    told = Loop(name, (counted, arrived, digest, program.content, others + count), carried, stacked, reverse)
-    whole = [single_chunk(value) for value in beside]
-    last, made = looped(
-        told, whole_rows(rows), whole[others:], beside=whole[:others], heads=[single_chunk(value) for value in heads]
-    )
-    return (*last, *made)
-
-
-def counted(arrived: _Arrived, digest: str, content: bytes, before: int) -> Callable[..., Any]:
-    """Return what runs a program that wants to know how many rows it is given, after so many other values."""
-    program = arrived(digest, content)
-    return lambda *values: program(np.int32(len(values[before])), *values)

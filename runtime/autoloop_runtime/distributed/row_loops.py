@@ -5,13 +5,14 @@
   While(i, states, outs; rows, others):  states, outs[i] = f(states, rows[i], others)
 
 There are ``map_fn``, ``scan``, ``foldl`` and ``foldr``, and what a user writes that is such a loop. It computes without
-effects, and what it carries and gives has shapes that are known. Loops that a gradient goes through save more, and are
-none.
+effects, and what it carries and gives has shapes that are known. Loops that save values for a gradient are none: who
+takes one asks before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -71,6 +72,11 @@ class RowLoop:
     collected : sequence of Collected
     rows, others : sequence of int
         The inputs of which rows are read, and the others that are read.
+    settled : mapping
+        The variables that nobody reads in the body, which gives them a constant -> that. Only of a graph before the
+        passes, which know better.
+    lifted : mapping
+        Constants in the body -> tensors beside the loop that are given to it in their place.
     """
 
     loop: Node
@@ -80,6 +86,8 @@ class RowLoop:
     collected: Sequence[Collected]
     rows: Sequence[int]
     others: Sequence[int]
+    settled: Mapping[int, Tensor] = MappingProxyType({})
+    lifted: Mapping[Tensor, Tensor] = MappingProxyType({})
 
 
 class SurelyLazy:
@@ -129,20 +137,29 @@ class SurelyLazy:
             given = [*ends, *given[len(ends) :]]
 
 
-def row_loops(graph: Graph, lazy: SurelyLazy) -> dict[Node, RowLoop]:
+def row_loops(graph: Graph, lazy: SurelyLazy, is_made: bool = True) -> dict[Node, RowLoop]:
     """Return the loops of a graph, but for those inside of others, by themselves and by what puts together what they
-    collect."""
+    collect.
+
+    Parameters
+    ----------
+    graph : Graph
+    lazy : SurelyLazy
+    is_made : bool
+        After the passes; of another graph what is constant after a loop may be read there.
+    """
     readers, found = Readers(graph.nodes, graph.outputs), dict[Node, RowLoop]()
     for node in graph.nodes:
-        one = _row_loop(node, readers, lazy) if node.op is WHILE else None
+        one = _row_loop(node, readers, lazy, is_made) if node.op is WHILE else None
         if one is not None:
             found.update(dict.fromkeys((node, *[each.stack for each in one.collected]), one))
     return found
 
 
-def _row_loop(node: Node, readers: Readers, lazy: SurelyLazy) -> RowLoop | None:
+def _row_loop(node: Node, readers: Readers, lazy: SurelyLazy, is_made: bool) -> RowLoop | None:
     """Return what a loop is; None if it is none that goes through rows alone."""
-    count, body, length = node.attrs["n_vars"], node.attrs["body"], _length(node, readers)
+    count, body = node.attrs["n_vars"], node.attrs["body"]
+    length = None if is_made and readers.nodes(node.outputs[0]) else _length(node)
     if length is None or any(one.op.effect or one.op.stateful or one.control_inputs for one in nodes_inside(body)):
         return None
     inner, i, n = Readers(body.nodes, body.outputs), body.inputs[0], int(constant_of(length))
@@ -152,7 +169,8 @@ def _row_loop(node: Node, readers: Readers, lazy: SurelyLazy) -> RowLoop | None:
         return None
     at = _Places(n, behind or {i}, behind or ahead, n if behind else 0)
     found = [_collected(node, k, readers, inner, at) for k in range(1, count)]
-    carried = [k for k, one in enumerate(found, 1) if one is None]
+    settled = {} if is_made else {k: body.outputs[k] for k in range(1, count) if _is_settled(node, k, inner)}
+    carried = [k for k, one in enumerate(found, 1) if one is None and k not in settled]
     collected = [one for one in found if one is not None]
     if not all(_is_carried(node, k) for k in carried) or len({one.head is None for one in collected}) > 1:
         return None
@@ -163,16 +181,16 @@ def _row_loop(node: Node, readers: Readers, lazy: SurelyLazy) -> RowLoop | None:
     known.update(one for k in rows for one in read[k])
     if not all(known.issuperset(inner.nodes(t)) for t in (i, *ahead, *behind)):
         return None  # what it computes depends on where it is
-    made = RowLoop(node, length, behind, carried, collected, rows, others)
+    made = RowLoop(node, length, behind, carried, collected, rows, others, settled)
     return made if _is_small(made, n) and (not carried or _is_worth(made, lazy)) else None
 
 
-def _length(node: Node, readers: Readers) -> Tensor | None:
+def _length(node: Node) -> Tensor | None:
     """Return what the counter of a loop is compared with, if that is known and the counter begins at zero."""
     count = node.attrs["n_vars"]
     if node.attrs["token"] is not None or node.control_inputs or count < 2 or count != len(node.outputs):
         return None
-    return None if readers.nodes(node.outputs[0]) else _count(node)
+    return _count(node)
 
 
 def _count(node: Node) -> Tensor | None:
@@ -237,6 +255,13 @@ def _is_carried(node: Node, k: int) -> bool:
     begun, out = node.inputs[k], node.attrs["body"].outputs[k]
     alike = (begun.dtype, begun.shape) == (out.dtype, out.shape) == (node.outputs[k].dtype, node.outputs[k].shape)
     return alike and _is_whole(begun)
+
+
+def _is_settled(node: Node, k: int, inner: Readers) -> bool:
+    """Return whether a variable of a loop is a constant after each iteration, and read in none."""
+    begun, out = node.inputs[k], node.attrs["body"].outputs[k]
+    is_constant = constant_of(begun) is not None and constant_of(out) is not None
+    return is_constant and begun.dtype.kind in "biufc" and not inner.nodes(node.attrs["body"].inputs[k])
 
 
 def _is_row(node: Node | None, array: Tensor, at: _Places) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import ops
 from ..base import nest
+from ..base.forks import undivided
 from ..collections.variables import Variable
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node
@@ -57,12 +58,10 @@ def build(
     """
     spans = {g: [n.now for n in nodes] for g, nodes in (spans or {g: g.nodes for g in enclosing(graph)}).items()}
     marks = Marks(reversed(list(spans)), xs)
-    found = {x for x in marks.sources if isinstance(x, Tensor)}
-    for g in reversed(list(spans)):
-        starts = [x for x in found if x.graph is g]
-        starts += [here for there, here in links(g) if there in found]
-        if starts or marks.inside(g):
-            found |= reached(spans[g], starts, marks, stops)
+    found = _found(spans, marks, stops)
+    if graph.root.theirs is not None and graph.root.theirs.namespace.is_lazy:
+        spans = _by_chunks(spans, marks, found)
+        found = _found(spans, marks, stops)
     walk = Walk(graph, found, marks, Adjoints())
     for y, seed in zip(ys, seeds):
         walk.add(y, seed)
@@ -76,6 +75,31 @@ def build(
     for g in spans:
         come_to(g, Stage.DIFFERENTIATED)
     return results
+
+
+def _found(
+    spans: Mapping[Graph, Sequence[Node]], marks: Marks, stops: frozenset[Tensor]
+) -> set[Tensor]:  # fmt: skip
+    """Return the tensors that depend on the sources."""
+    found = {x for x in marks.sources if isinstance(x, Tensor)}
+    for g in reversed(list(spans)):
+        starts = [x for x in found if x.graph is g]
+        starts += [here for there, here in links(g) if there in found]
+        if starts or marks.inside(g):
+            found |= reached(spans[g], starts, marks, stops)
+    return found
+
+
+def _by_chunks(
+    spans: Mapping[Graph, Sequence[Node]], marks: Marks, found: set[Tensor]
+) -> Mapping[Graph, Sequence[Node]]:  # fmt: skip
+    """Return the spans with loops through rows of arrays that are computed later as operations."""
+    with undivided():
+        from .mapped_vjp import by_chunks
+
+    others = {g: {*g.nodes}.difference(nodes) for g, nodes in spans.items()}
+    by_chunks(spans, marks, found)
+    return {g: [node for node in g.nodes if node not in others[g]] for g in spans}
 
 
 def _result(adjoints: Adjoints, x: Key, sparse: bool) -> Any:
