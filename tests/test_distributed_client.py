@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import gc
 import importlib.util
 import subprocess
 import sys
@@ -69,6 +70,38 @@ def test_maps_and_sweeps(client):
     assert "autoloop.distributed.Client of" in repr(client)
     latency, overhead, bandwidth = client.network.latency, client.network.overhead, client.network.bandwidth
     assert 0 < overhead <= latency < 60 and bandwidth > 0 and client.network is client.network
+
+
+@needs_dask
+@pytest.mark.parametrize("grid", [[1, 2], {"x": 1.0}, {1: [2.0]}, np.ones(3), "x"])
+def test_a_sweep_goes_through_values_by_name(client, grid):
+    with pytest.raises(TypeError, match="AL623"):
+        client.sweep(steps, grid)
+
+
+def failing(x):
+    if x == 2:
+        raise ValueError("two")
+    return x
+
+
+@needs_dask
+def test_a_call_that_fails_leaves_nothing(client):
+    for call in (
+        lambda: client.sweep(failing, {"x": [1, 2, 3]}),
+        lambda: client.gather(client.map(failing, [1, 2, 3])),
+        lambda: client.gather([client.submit(failing, 1), client.submit(failing, 2)]),
+    ):
+        with pytest.raises(ValueError, match="two") as caught:
+            call()
+        del caught
+        gc.collect()  # of pytest's
+        for _ in range(100):  # what Dask itself has to end
+            if client.dask_client.futures:
+                client.dask_client.run(int)
+                gc.collect()
+        assert not client.dask_client.futures
+    assert client.gather(client.map(failing, [1, 3])) == [1, 3]
 
 
 @needs_dask

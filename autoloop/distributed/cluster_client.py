@@ -17,6 +17,7 @@ from autoloop_runtime.base.asked_checkpoints import asking, checked
 from autoloop_runtime.base.config import REMOTE, check_executor
 from autoloop_runtime.base.forks import Kind
 from autoloop_runtime.base.parsing import signature_of
+from autoloop_runtime.distributed.apart_errors import apart
 from autoloop_runtime.distributed.remote_cluster import Cluster, Network, dask_client, of, set_current
 
 #: iterations between two checkpoints
@@ -171,12 +172,15 @@ class Client:
         >>> found[-1]
         ({'base': 3.0, 'n': 2}, 9.0)
         """
-        names = list(grid)
-        points = list(itertools.product(*[list(grid[name]) for name in names]))
-        if not names:
-            return [({}, self.gather(self.submit(f, **kwargs)))]
-        futures = self.map(_Named(f, names), *zip(*points), **kwargs)
-        return [(dict(zip(names, point)), value) for point, value in zip(points, self.gather(futures))]
+        names, values = _checked(grid)
+        points = list(itertools.product(*values))
+        futures = self.map(_Named(f, names), *zip(*points), **kwargs) if names else [self.submit(f, **kwargs)]
+        try:
+            found = self.gather(futures)
+        finally:
+            for future in futures:  # after a failure the other calls are not wanted, also by who keeps the error
+                future.release()
+        return [(dict(zip(names, point)), value) for point, value in zip(points, found)]
 
     def gather(self, futures: Any) -> Any:
         """Wait for the values of futures.
@@ -190,7 +194,14 @@ class Client:
         object
             The values, in the same structure. What a call raised is raised.
         """
-        return self.dask_client.gather(futures)
+        try:
+            return self.dask_client.gather(futures)
+        except Exception as error:
+            failure = apart(error)
+        try:
+            raise failure
+        finally:
+            del failure  # its traceback has this frame
 
     def close(self) -> None:
         """Close the client, if it was made here, and the processes that were started for it."""
@@ -233,6 +244,22 @@ class _Named:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._f(**dict(zip(self._names, args)), **kwargs)
+
+
+def _checked(grid: Any) -> tuple[list[str], list[list[Any]]]:
+    """Return the names of a grid's parameters, and the values of each."""
+    if not isinstance(grid, Mapping) or not all(isinstance(name, str) for name in grid):
+        raise TypeError(
+            "sweep goes through the values of parameters by their names, as in "
+            f"sweep(f, {{'rate': [1.0, 2.0]}}); this is {grid!r}: for calls with one argument each there is map [AL623]"
+        )
+    single = [name for name in grid if not isinstance(grid[name], Iterable)]
+    if single:
+        raise TypeError(
+            f"sweep goes through several values of each parameter, and {single[0]!r} has one, {grid[single[0]]!r}: "
+            f"give [{grid[single[0]]!r}], or {single[0]}={grid[single[0]]!r} as an argument of all calls [AL623]"
+        )
+    return list(grid), [list(values) for values in grid.values()]
 
 
 def _own_arguments(

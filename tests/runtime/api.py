@@ -112,6 +112,7 @@ from autoloop_runtime.dataflow.whole_loops import with_whole_loops as with_whole
 from autoloop_runtime.distributed import (
     anchors,
     loop_recovery,
+    on_cluster,
     remote_cluster,
     remote_costs,
     remote_driver,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import api
 import autoloop as al
 import numpy as np
@@ -91,3 +93,52 @@ def test_loops_without_anchors_outlive_a_worker_in_the_middle_and_after(function
         loses()
         assert np.array_equal(made[0].compute(), plain[0])
         assert np.array_equal(dask.compute(made[1])[0], plain[1])
+
+
+def solving(a, x, n):
+    k = 0
+    while k < n and x.max() < 1e9:
+        x = np.linalg.solve(a - k * np.eye(4), x)
+        k += 1
+    return x
+
+
+def settling(a, x, n):
+    k = 0
+    while k < n and x.max() < 1e9:
+        x = a * x * 0.5 + x.max() * 0.25 + 1.0
+        k += 1
+    return x
+
+
+@pytest.mark.parametrize("function", [solving, settling])
+def test_an_error_holds_nothing_on_the_cluster(function, monkeypatch):
+    """Neither the client, which has the error of a task and of a value that is lost, nor those who were told of it."""
+    real, told = api.on_cluster.OnCluster.send, []
+
+    def sends(sender, submission, mailbox):
+        told.append(submission)
+        count = real(sender, submission, mailbox)
+        if len(told) == 6 and function is settling:
+            sender._client.cancel([future for later in submission.laters for future in sender._futures(later)])
+        return count
+
+    monkeypatch.setattr(api.on_cluster.OnCluster, "send", sends)
+    a, x = (np.eye(4) * 3.0, np.ones((4, 4))) if function is solving else (np.ones(40), np.arange(40.0))
+    with distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
+        gc.collect()
+        gc.disable()
+        try:
+            made = al.function(function)(da.from_array(a, chunks=a.shape), da.from_array(x, chunks=4), np.int64(14))
+            assert np.allclose(made.compute(), function(a, x, 14))
+            del made
+            assert function is settling
+        except np.linalg.LinAlgError:
+            assert function is solving
+        finally:
+            gc.enable()
+        told.clear()
+        if function is solving:
+            gc.collect()  # the user's lines in a traceback have frames below them, which have the error
+        client.run(int)  # behind what was let go of
+        assert not client.futures

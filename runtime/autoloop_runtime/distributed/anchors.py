@@ -33,6 +33,7 @@ from typing import Any
 
 from ..base.dataclass import dataclass
 from ..namespaces.chunk_kernels import dask_array
+from .apart_errors import apart
 from .fresh_names import FreshNames
 from .remote_cluster import LostCluster
 
@@ -166,7 +167,7 @@ class Anchors:
                 self._distributed.wait(futures)
         for future in futures:
             if future.status == "error":
-                raise future.exception()
+                raise apart(future.exception())
             if future.status != "finished":
                 raise LostError(f"{future.key!r} is {future.status} [AL616]")
 

@@ -20,6 +20,7 @@ from ..saving.chunk_records import chunk_row, read_chunk, write_chunk
 from ..saving.file_form import dtype_of, dtype_text, is_count
 from ..saving.load_errors import damaged, unsaid
 from ..saving.loop_checkpoints import FOREIGN
+from .apart_errors import apart
 from .remote_cluster import dask_client
 
 _PART = ".part"
@@ -97,7 +98,7 @@ class DaskChunks:
             distributed.wait(made)
             wrong = next((one for one in distributed.futures_of(made) if one.status == "error"), None)
             if wrong is not None:
-                raise wrong.exception()
+                raise apart(wrong.exception())
         return made
 
     def lists(self, value: ArrayValue) -> bool:

@@ -126,6 +126,7 @@ class _Driver:
                     break
                 sent = not self._failed and self._send()
                 self._read(self._mailbox.take(wait=not sent))
+                self._check()
             return [unwrapped(value) for value in results_of(tokens)]
         except BaseException:
             self._sender.cancel(self._flying)
@@ -288,6 +289,13 @@ class _Driver:
                 self._flying.remove(submission)
                 self._windows.done(submission.iterations)
                 self._try_again()
+
+    def _check(self) -> None:
+        """Raise what has failed.
+
+        Not where letters are read: those have the error, whose traceback would have them, and all that the frames below
+        hold would stay on the cluster until Python looks for cycles.
+        """
         if self._failed and self._flying[0] in self._failed:  # what was sent before it has not failed
             first = self._flying[0]
             raise told(self._failed[first], first, self._sender)

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
+from .apart_errors import apart
 from .fresh_names import FreshNames
 from .laters import Later
 from .mailbox import Mailbox
@@ -39,7 +40,7 @@ class OnCluster:
     def failure(self, collections: list[Any]) -> BaseException | None:
         """See ``Sender``."""
         errors = [future.exception() for future in self._distributed.futures_of(collections)]
-        return next((error for error in errors if error is not None), None)
+        return next((apart(error) for error in errors if error is not None), None)
 
     def parts(self, collection: Any) -> dict[Any, Any]:
         """See ``Sender``."""
@@ -89,10 +90,9 @@ class OnCluster:
                 waiting = self._distributed.wait(every)
             await waiting
             failed = [future for future in every if future.status == "error"]
-            mailbox.put(Done(submission, await failed[0].exception() if failed else None))
+            mailbox.put(Done(submission, apart(await failed[0].exception()) if failed else None))
         except BaseException as error:
-            # the client holds the error: with its traceback it would hold all that these frames do, for ever
-            mailbox.put(Done(submission, error.with_traceback(None)))
+            mailbox.put(Done(submission, apart(error.with_traceback(None))))
             if not isinstance(error, Exception):
                 raise
 

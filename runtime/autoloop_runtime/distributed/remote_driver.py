@@ -30,6 +30,7 @@ from ..dataflow.one_thread import results_of
 from ..ir.failures import annotate_further, is_annotated, user_traceback
 from ..ir.graph import Graph, eager
 from ..ir.run_state import EAGER, RunState
+from .apart_errors import apart
 from .mailbox import Mailbox
 from .remote_cluster import Cluster, LostCluster, current, is_in_task
 from .remote_costs import Costs, Ways, sizes_of
@@ -329,7 +330,7 @@ class _Run:
         try:
             return list(map(own, bring(self._cluster, results)))
         except BaseException as error:
-            raise told(error) from None
+            raise told(apart(error)) from None
 
     def close(self) -> None:
         """Let go of everything; what is still in flight is released, as nobody else has a future of it.

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.sizes import LARGE
+from .apart_errors import apart
 from .remote_cluster import Cluster
 
 #: so many tasks may follow each other before a chain is cut
@@ -170,8 +171,7 @@ async def _fetch(client: Any, future: Any, tell: Tell) -> None:
     try:
         (result,) = await client.gather([future], asynchronous=True)
     except BaseException as error:
-        # the client holds the error: with its traceback it would hold all that these frames do
-        tell(future.key, error.with_traceback(None), None)
+        tell(future.key, apart(error.with_traceback(None)), None)
         if not isinstance(error, Exception):
             raise
     else:
@@ -184,5 +184,5 @@ def _error_of(future: Any) -> BaseException | None:
     try:
         future.result()
     except BaseException as error:
-        return error
+        return apart(error)
     return None
