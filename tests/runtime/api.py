@@ -64,6 +64,7 @@ from autoloop_runtime.dataflow import core_workers as core_workers
 from autoloop_runtime.dataflow import executable, loop_code, loop_walk, pieces, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
 from autoloop_runtime.dataflow import gradient_products as gradient_products
+from autoloop_runtime.dataflow import memory_limit as memory_limit
 from autoloop_runtime.dataflow import one_thread as one_thread
 from autoloop_runtime.dataflow import overlapped_loops as overlapped_loops
 from autoloop_runtime.dataflow import overlapped_parts as overlapped_parts

@@ -311,3 +311,8 @@ def _put(values: Values, tables: LoopTables, args: Sequence[Any], at: int) -> in
             words[addresses + 1 + k] = at
             at += whole_lines(form.bytes)
     return at
+
+
+def narrow(run: CoreRun, window: int) -> None:
+    """Let there be so many iterations at once, no more than others have: the run has not begun. 0: as many."""
+    run._m[tc.WINDOW] = window or run._m[tc.WINDOW]

@@ -56,15 +56,21 @@ class Ways:
     owned : Ownership
     moved : Plan, optional
         In which all tokens are moved by Python, if that is another: how far loops are is seen by those.
+    joined : Lowered, optional
+        That of ``plan``, if some are moved in native memory.
     """
 
-    def __init__(self, lowered: Lowered, plan: Plan, owned: Ownership, moved: Plan | None = None) -> None:
-        self.lowered, self.plan, self._owned = lowered, plan, owned
+    def __init__(
+        self, lowered: Lowered, plan: Plan, owned: Ownership, moved: Plan | None = None, joined: Lowered | None = None
+    ) -> None:  # fmt: skip
+        self.lowered, self.plan, self.joined, self._owned = lowered, plan, joined, owned
         self.moved = moved or plan
         #: made by the first that wants it, without a lock: two threads make the same
         self._each: Plan | None = None
         #: what traced runs go by; likewise
         self._traced: Plan | None = None
+        #: what runs go by under the last limit to memory, and that; likewise, and replaced as a whole
+        self._limited: tuple[Budget, Plan] | None = None
         #: whether loops that are one step ask often enough whether the time is over; likewise
         self._often: bool | None = None
 
@@ -86,6 +92,17 @@ class Ways:
             is_joined = is_seen_joined(self.lowered, self.plan.nodes)
             self._traced = self.plan if is_joined else self.node_by_node()
         return self._traced
+
+    def limited(self, budget: Budget) -> Plan:
+        """Return the plan of runs under a limit to memory."""
+        known = self._limited
+        if known is None or not budget.is_like(known[0]):
+            with undivided():
+                from .limited_plans import limited
+
+            plan = limited(self.lowered, self.joined, self._owned, budget) if self.joined is not None else None
+            known = self._limited = budget, plan or self.node_by_node()
+        return known[1]
 
     def may_join(self, watch: Watch | None) -> bool:
         """Return whether several kernels may be a step of a run that is not traced: if it asks often enough whether its
@@ -301,7 +318,7 @@ class Executable:
         if found is not None:
             self._faster = None
             plan = Plan(found, self._owned, None, self.lowered)
-            self._ways = Ways(self.lowered, plan, self._owned, self._ways.moved)
+            self._ways = Ways(self.lowered, plan, self._owned, self._ways.moved, found)
             self._loops = loops.around(found, plan)
             self._due = 0.0
 
@@ -323,7 +340,8 @@ class Executable:
                 self._telling = Plan(self._numpys, self._owned)
             return self._telling
         if budget is not None:
-            return ways.node_by_node()
+            is_watched = watch is not None and (watch.seen is not None or not ways.may_join(watch))
+            return ways.node_by_node() if boards or is_watched else ways.limited(budget)
         if watch is not None and watch.seen is not None:
             plan = ways.node_by_node() if boards else ways.traced()
             watch.seen.run.is_joined = plan.nodes is not ways.lowered.nodes

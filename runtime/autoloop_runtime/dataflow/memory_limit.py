@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 from typing import Any
 
@@ -41,6 +42,8 @@ class MemoryLimit:
         #: guards ``_live``
         self._lock = _KIND.lock()
         self._live = 0
+        #: bytes that are promised to steps which make many arrays; guarded by the lock, too
+        self._promised = 0
         #: by the id of a weak reference to an array: it, the array's id and its bytes; changed by single operations
         #: without the lock, in an order that tells ``_settled`` what it may forget
         self._held: dict[int, tuple[Any, int, int]] = {}
@@ -52,7 +55,21 @@ class MemoryLimit:
     def live(self) -> int:
         """Return the bytes of arrays that kernels have made and somebody still holds."""
         with self._lock:
-            return self._settled()
+            return self._settled() + self._promised
+
+    @contextmanager
+    def promised(self, size: int, most: int) -> Iterator[bool]:
+        """Count so many bytes as live inside of the block, if there are no more than ``most`` with them; gives whether
+        that is so."""
+        with self._lock:
+            has_room = self._settled() + self._promised + size <= most
+            taken = size if has_room else 0
+            self._promised += taken
+        try:
+            yield has_room
+        finally:
+            with self._lock:
+                self._promised -= taken
 
     def _settled(self) -> int:
         """Take off what is gone; not where the lock is taken: Ctrl-C between turns would leave it held since 3.12."""
@@ -104,7 +121,7 @@ class Budget(Bulk):
 
     def __init__(self, memory: MemoryLimit, limit: int) -> None:
         super().__init__()
-        self._memory, self._ahead = memory, limit // 2
+        self._memory, self.ahead = memory, limit // 2
         #: how many kernels are running that make arrays
         self._filling = 0
         #: what they will have made, as far as that is known
@@ -125,7 +142,16 @@ class Budget(Bulk):
             self._filling -= 1
             self._promised -= self._promises[step].pop()
             if made is not None:
-                self._known[step] = self.note(step, made)
+                size = self.note(step, made)
+                self._known[step] = step.flat.value.most if step.overlaps else size
+
+    def is_like(self, other: Budget) -> bool:
+        """Return whether this is under the same limit."""
+        return self._memory is other._memory and self.ahead == other.ahead
+
+    def promised(self, size: int) -> AbstractContextManager[bool]:
+        """Count so many bytes as live inside of the block, if there is room for them; gives whether there is."""
+        return self._memory.promised(size, 2 * self.ahead)
 
     def note(self, step: Step, made: Any) -> int:
         """Note what a kernel has made; returns its bytes."""
@@ -133,7 +159,7 @@ class Budget(Bulk):
         return sum(map(self._memory.note, values))
 
     def may_begin(self, step: Step) -> bool:
-        return not self._filling or self._memory.live() + self._promised + self._size(step) <= self._ahead
+        return not self._filling or self._memory.live() + self._promised + self._size(step) <= self.ahead
 
     def heavy(self, others: Any) -> InOrder:
         return InOrder(others, _allocates)
@@ -144,7 +170,9 @@ class Budget(Bulk):
 
     def _size(self, step: Step) -> int:
         known = self._known.get(step)
-        if known is None:
+        if known is None and step.overlaps:
+            known = self._known[step] = step.flat.value.most
+        elif known is None:
             node = step.flat.source
             whole = node is None or node.op is not step.flat.op
             known = self._known[step] = 0 if whole else sum([bytes_of(t) or 0 for t in node.outputs])  # type: ignore

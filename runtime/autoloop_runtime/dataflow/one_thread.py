@@ -67,20 +67,38 @@ def go_on(
             watch.look(tokens, len(light) + len(heavy))
 
 
-def by_itself(plan: Plan, feeds: list[Any], state: RunState, watch: Watch) -> list[Any]:
-    """Return what a plan gives that is run on this thread."""
+def by_itself(plan: Plan, feeds: list[Any], state: RunState, watch: Watch, most: int = 0) -> list[Any]:
+    """Return what a plan gives that is run on this thread; ``most``: bytes of what goes ahead, if there is a limit."""
     tokens = State(plan)
     try:
-        run_alone(tokens, feeds, state, watch)
+        run_alone(tokens, feeds, state, watch, _budget(most))
         return results_of(tokens)
     finally:
         tokens.close()
 
 
-def by_itself_from(tokens: State, ready: deque[Item], state: RunState, watch: Watch) -> list[Any]:
-    """Return what a run gives that goes on with what is ready, on this thread."""
-    go_on(tokens, ready, deque(), state, watch, None)
+def by_itself_from(
+    tokens: State, ready: deque[Item], state: RunState, watch: Watch, most: int = 0
+) -> list[Any]:  # fmt: skip
+    """Return what a run gives that goes on with what is ready, on this thread; ``most``: see ``by_itself``."""
+    budget, light = _budget(most), ready
+    heavy: Any = deque()
+    if budget is not None:
+        heavy = budget.heavy(heavy)
+        light = budget.light(heavy)
+        for item in ready:
+            light.append(item)
+    go_on(tokens, light, heavy, state, watch, budget)
     return results_of(tokens)
+
+
+def _budget(most: int) -> Budget | None:
+    if not most:
+        return None
+    with undivided():
+        from .memory_limit import MemoryLimit, budget_of
+
+    return budget_of(MemoryLimit(2 * most), 0)
 
 
 def results_of(tokens: State) -> list[Any]:

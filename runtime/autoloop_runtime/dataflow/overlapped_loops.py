@@ -9,8 +9,9 @@ tell which stands first.
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.cost import expected_trips
@@ -18,16 +19,18 @@ from ..analysis.ownership import Ownership
 from ..analysis.weight import Weight
 from ..base import config
 from ..base.dataclass import Protocol
+from ..base.forks import undivided
 from ..ir.graph import Node
 from ..ir.run_state import RunState
+from . import token_core as tc
 from .batched_loops import with_loops
 from .core_handover import gone_on
-from .core_runs import CoreRun
+from .core_runs import CoreRun, narrow
 from .core_tables import Enter, LoopTables, Untold
 from .critical_path import CriticalPaths
 from .execution_plan import Plan, Step
 from .flat_graph import FlatNode, Kind, Lowered, Port, nanoseconds
-from .frames import Item, State
+from .frames import State
 from .kernels import Seen, TimeIsOver, Until, Unwanted, Watch
 from .loops_alone import alone
 from .overlap import overlapping
@@ -37,9 +40,10 @@ from .token_forms import TokenForm
 
 if TYPE_CHECKING:
     from .faster_kernels import Source
+    from .memory_limit import Budget
 
-Run = Callable[[Plan, list[Any], RunState, Watch], list[Any]]
-GoOn = Callable[[State, deque[Item], RunState, Watch], list[Any]]
+Run = Callable[..., list[Any]]  # of a plan, values, a RunState, a Watch; ``most``: bytes of what goes ahead
+GoOn = Callable[..., list[Any]]  # of a State, what is ready, a RunState, a Watch; likewise
 #: threads that work on one loop at once
 MOST = 16
 #: kernels that take long, and stand outside of a loop, which are looked at
@@ -61,6 +65,8 @@ class OverlappedLoop:
     frame : int
     blas : bool
         Several threads may call BLAS in it.
+    most : int
+        Bytes that it may take, 0 if nobody wants to know.
     """
 
     overlaps = True
@@ -69,11 +75,21 @@ class OverlappedLoop:
         self.frame = frame
         self.blas = any(one.is_blas for one in tables.called.values())
         self._tables, self._enter, self._otherwise, self._run, self._go_on = tables, enter, otherwise, run, go_on
+        self.most, self._window = 0, 0
+        self._memory: Budget | None = None
 
     def __call__(self, state: RunState, args: list[Any]) -> tuple[Any, ...]:
         """Run it; ``args`` is emptied."""
+        if self._memory is None:
+            return self._called(state, args, 0)
+        with self._memory.promised(self.most) as has_room:
+            return self._called(state, args, self._window if has_room else 1)
+
+    def _called(self, state: RunState, args: list[Any], window: int) -> tuple[Any, ...]:
+        """Run it with so many iterations at once, 0: as many as there may be."""
         unwanted, seen = getattr(args, "unwanted", ()), getattr(args, "seen", None)
         run = CoreRun(self._tables, self._enter, getattr(args, "threads", 1), unwanted, state, seen)
+        narrow(run, window)
         found = run.run(args)
         if unwanted:
             raise Unwanted(run.iteration)
@@ -84,6 +100,20 @@ class OverlappedLoop:
         if run.is_left:
             return tuple(gone_on(run, state, Wanted(unwanted, seen), self._go_on))
         return tuple(self._run(self._otherwise, given, state, Wanted(unwanted, seen)))
+
+    def narrowed(self, budget: Budget) -> OverlappedLoop | None:
+        """Return one that takes no more bytes than what goes ahead may, with fewer iterations at once if need be; None
+        if it cannot. Where other runs take much already, it has one iteration at once."""
+        with undivided():
+            from .limited_plans import Needs
+
+        needs, made = Needs(self._tables), copy(self)
+        made._window = needs.window(budget.ahead, int(self._tables.words[tc.WINDOW]))
+        if not made._window:
+            return None
+        made.most, made._memory = int(needs.besides + made._window * needs.each), budget
+        made._run, made._go_on = partial(self._run, most=budget.ahead), partial(self._go_on, most=budget.ahead)
+        return made
 
     def steps(self) -> Iterator[FlatNode]:
         """Yield what is called in it."""
