@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 MOST = 4
-#: files of tests that take seconds each: begun first, so that nobody waits for one of them at the end
-LONG = ("test_samples.py", "test_parallel.py", "test_assertions.py")
+#: files of tests that take seconds each: begun first, so that nobody waits for one of them at the end; the first takes
+#: half a gigabyte for a moment, which those behind it use again
+LONG = ("test_architecture.py", "test_samples.py", "test_parallel.py", "test_assertions.py")
 #: in what a worker is told: nobody asks for more than the outcomes of tests
 _BRIEF = "autoloop_brief"
 
