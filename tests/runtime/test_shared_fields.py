@@ -111,7 +111,7 @@ class FewAnswers:
 
 
 class Replacing:
-    """Two threads each of which runs a graph, one of them with little memory, and notes that it has taken long."""
+    """Two threads each of which runs a graph, one of them perhaps node by node, and notes that it has taken long."""
 
     def __init__(self, watched):
         self.lowered, self.watched = lowered_of(lambda x: al.sin(al.cos(x) * 2.0), "float64", shape=(4,)), watched
@@ -122,10 +122,9 @@ class Replacing:
         self.found, self.taken = [], []
 
         def run(is_joined):
-            budget = None if is_joined else object()  # of runs that have one each kernel is a step
             for _ in range(2):
                 ways = self.executable._ways
-                plan = self.executable._plan_of(ways, True, None, budget)
+                plan = self.executable._plan_of(ways, True, None, None) if is_joined else ways.node_by_node()
                 self.taken.append((ways, plan))
                 self.found.append(self.executable.run([np.ones(4)], threads=1)[0][0])
                 self.executable._note(1.0)
@@ -137,7 +136,7 @@ class Replacing:
         assert all(plan.source is ways.lowered for ways, plan in self.taken)
         last = self.executable
         assert last._faster is None and last.lowered is not self.lowered, "the faster kernels were lost"
-        assert last._ways.node_by_node().source is last.lowered, "limited runs go by what is gone"
+        assert last._ways.node_by_node().source is last.lowered, "runs node by node go by what is gone"
 
 
 @each([False, True])
