@@ -59,6 +59,7 @@ from autoloop_runtime.dataflow import batch_step as batch_step
 from autoloop_runtime.dataflow import batches as batches
 from autoloop_runtime.dataflow import core_calls as core_calls
 from autoloop_runtime.dataflow import core_events as core_events
+from autoloop_runtime.dataflow import core_kernels as core_kernels
 from autoloop_runtime.dataflow import core_runs as core_runs
 from autoloop_runtime.dataflow import core_workers as core_workers
 from autoloop_runtime.dataflow import executable, loop_code, loop_walk, pieces, workers

@@ -31,7 +31,8 @@ def windows(runs, monkeypatch):
         made = run(self, args)
         m = self._m
         classes = [m[m[token_core.CLASSES] + k] for k in range(m[token_core.COUNTED], m[token_core.UNUSED])]
-        found.append((int(m[token_core.WINDOW]), sum([self.tables.sizes[k][0] for k in classes])))
+        window = int(m[m[token_core.ROOT] + token_core.F_WINDOW])
+        found.append((window, sum([self.tables.sizes[k][0] for k in classes])))
         return made
 
     monkeypatch.setattr(core_runs.CoreRun, "run", noted)

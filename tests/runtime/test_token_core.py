@@ -27,7 +27,7 @@ from api import core_workers as cw
 from api import token_core as tc
 from each_case import each
 from executors import needs_native
-from flow import ADD, call, counted, heavy, scalar
+from flow import ADD, EQUAL, MOD, branch, call, const, counted, heavy, scalar
 
 sys.path.append(os.path.join(os.path.dirname(__file__), "model"))
 from core_model import CoreModel, given, tables_of  # noqa: E402
@@ -56,6 +56,36 @@ def many_variables(g, window):
     return counted(g, 6, body, [scalar(g)] * 9, window=window)
 
 
+def stacked(g, window):
+    """Two loops in a loop, one of which takes what the other gives, and values that do not change in it."""
+    x = scalar(g, "z")
+
+    def body(g, i, a, b):
+        first = lambda g, j, c, d: [call(TWICE, call(ADD, c, g.capture(i))), call(THRICE, d)]
+        _, a, c = counted(g, 3, first, [a, b], window=window, name="first")
+        second = lambda g, j, d: [call(THRICE, call(ADD, d, call(ADD, g.capture(c), g.capture(x))))]
+        return [a, counted(g, 2, second, [b], window=window, name="second")[1]]
+
+    return counted(g, 5, body, [scalar(g), scalar(g, "y")], window=window)
+
+
+def seldom(g, window):
+    """A loop in a branch that is taken in one iteration of three, beside another chain."""
+
+    def inner(g, x, i):
+        body = lambda g, j, t: [call(TWICE, call(ADD, t, g.capture(i)))]
+        return counted(g, 3, body, [g.capture(x)], window=window, name="inner")[1]
+
+    def body(g, i, x, y):
+        once = call(EQUAL, call(MOD, i, const(g, 3)), const(g, 1))
+        return [
+            branch(g, once, lambda g: inner(g, x, i), lambda g: g.capture(x))[0],
+            call(THRICE, y),
+        ]  # fmt: skip
+
+    return counted(g, 7, body, [scalar(g), scalar(g, "y")], window=window)
+
+
 #: the kernels that Python has to call
 CALLED = {
     "none": lambda name: False,
@@ -63,7 +93,7 @@ CALLED = {
     "light": lambda name: name in ("add", "less"),
     "all": lambda name: True,
 }
-PROGRAMS = (chains, pipeline, register, many_variables)
+PROGRAMS = (chains, pipeline, register, many_variables, stacked, seldom)
 
 
 def lowered_of(program, window):
@@ -95,7 +125,8 @@ def with_orders(model, seed, moves=-1):
             worker = draw.choice(sorted(busy))
             busy.remove(worker)
             model.ended(worker)
-        assert m[tc.NEWEST] - m[tc.OLDEST] < m[tc.WINDOW]
+        for f in model.live.frames():
+            assert m[f + tc.F_NEWEST] - m[f + tc.F_OLDEST] < m[f + tc.F_WINDOW]
     assert m[tc.OVER] and not m[tc.FAILED]
     return list(model.run._results())
 
@@ -191,7 +222,7 @@ def test_an_interrupt_ends_a_run(enter):
         heed = run._heed
 
         def interrupted(w, why, run=run, heed=heed):
-            if run._m[tc.NEWEST] >= 3 and threading.current_thread() is threading.main_thread():
+            if run.iteration >= 1 and threading.current_thread() is threading.main_thread():
                 raise KeyboardInterrupt
             return heed(w, why)
 

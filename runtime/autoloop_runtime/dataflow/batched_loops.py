@@ -18,6 +18,7 @@ from .batches import LEAST
 from .dependence import is_loop_merge
 from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, nanoseconds, renamed
 from .loop_items import Guard, Item, LoopTree, doors
+from .loops_alone import own_nodes
 
 #: nanoseconds of a call of a batch
 CALL = 500.0
@@ -116,7 +117,7 @@ def with_loops(
     """Return ``joined`` with one node in place of each of these loops; ``loop`` makes what is called for a frame."""
     nodes, results = list(joined.nodes), dict[Port, Port]()
     for frame, those in members.items():
-        inputs, exits = doors(joined, those)
+        inputs, exits = doors(joined, own_nodes(those))
         place = min([node.index for node in those if node.kind in _STEPS])
         results.update([((node.index, 0), (place, k)) for k, node in enumerate(exits)])
         for node in those:

@@ -175,6 +175,18 @@ def call(one: CalledStep, args: list[Any], state: RunState) -> Any:
     return kernel(*args, state=state) if step.stateful else kernel(*args)
 
 
+def order_of(words: memoryview, it: int, one: CalledStep) -> tuple[int, ...]:
+    """Return what is less for a kernel that stands, or runs, earlier in the program, as ``first_failure`` does."""
+    found = [one.step.flat.index]
+    while True:
+        frame = words[it + tc.WITHIN]
+        found.append(words[it + tc.INDEX])
+        it = words[frame + tc.F_PARENT]
+        if not it:
+            return tuple(reversed(found))
+        found.append(words[words[frame + tc.F_LOOP] + tc.L_PLACE])
+
+
 def arguments(args: list[Any], threads: int, unwanted: Any, seen: Any) -> Arguments:
     """Return the arguments of a loop in a run; ``unwanted``: whether that is; ``seen``: what is noted of the loop."""
     made = Arguments(args, threads)

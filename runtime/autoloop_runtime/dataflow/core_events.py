@@ -11,12 +11,14 @@ from .core_words import Memory, byte, clock
 from .token_core import (
     CLASSES,
     COUNTED,
+    DEEP,
+    F_LATERS,
+    F_PARENT,
     HEAVIES,
     HEAVY,
     INDEX,
     IS_HEAVY,
     ITEM,
-    LATERS,
     READY,
     S_DECIDES,
     S_KIND,
@@ -27,6 +29,7 @@ from .token_core import (
     W_MADE,
     W_ME,
     W_STEP,
+    WITHIN,
 )
 
 #: after how many kernels a worker comes back once it looks at the time, 0 if nobody traces the run; the bytes of a
@@ -36,9 +39,10 @@ EVENTS, SIZES = 60, 61
 W_EVENTS, W_TOLD = 20, 21
 #: one: the step, the number of its iteration, when it began and ended, in nanoseconds; how many kernels were ready when
 #: it began, and how many heavy ones; ``HELD`` and so on; bytes of large buffers that hold something at its end; for how
-#: long its worker then waited for the lock
+#: long its worker then waited for the lock; the numbers of the iterations around its own, innermost first
 V_STEP, V_INDEX, V_BEGIN, V_END, V_READY, V_HEAVY, V_WHAT, V_LIVE, V_WAITED = 0, 1, 2, 3, 4, 5, 6, 7, 8
-EVENT = 9
+V_AROUND = 9
+EVENT = V_AROUND + DEEP - 1
 #: the window was full, and the next iteration waited; another worker had made it ready; of a turn: the loop has ended
 HELD, STOLEN, LAST = 1, 2, 4
 
@@ -51,11 +55,17 @@ def note(m: Memory, w: int) -> None:
     m[event + V_READY] = m[READY]
     m[event + V_HEAVY] = m[HEAVIES]
     m[event + V_WHAT] = 0
-    if m[LATERS]:
+    frame = m[m[w + W_IT] + WITHIN]
+    if m[frame + F_LATERS]:
         m[event + V_WHAT] += HELD
     # it has just been the last one in the row of those
     if m[m[w + W_STEP] + S_KIND] == IS_HEAVY and m[m[HEAVY] + ITEM * m[HEAVIES] + 3] != m[w + W_ME]:
         m[event + V_WHAT] += STOLEN
+    event += V_AROUND
+    while m[frame + F_PARENT]:
+        m[event] = m[m[frame + F_PARENT] + INDEX]
+        event += 1
+        frame = m[m[frame + F_PARENT] + WITHIN]
 
 
 def note_time(m: Memory, w: int, which: int) -> None:

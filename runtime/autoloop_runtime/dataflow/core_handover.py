@@ -15,7 +15,7 @@ from . import token_core as tc
 from .batch_parts import BatchParts
 from .core_calls import UNKNOWN
 from .core_runs import CoreRun
-from .execution_plan import MISSING, Plan, Step
+from .execution_plan import MISSING, FramePlan, Plan
 from .first_failure import FirstFailure, first_failure
 from .frames import Frame, Item, Iteration, State
 from .kernels import Watch
@@ -76,15 +76,23 @@ class _Handover:
     def _open(self, plan: Plan) -> None:
         """Open the loop, with what is live of it."""
         words, root = self._words, self.tokens.root
-        own = plan.frames[self._tables.frame]
-        frame = root.children[own] = Frame(own, root)
         root.outstanding = 1
-        self._fill(frame.template, own.steps, words[tc.TEMPLATE])
+        self._open_frame(plan.frames[self._tables.frame], root, words[tc.ROOT])
+        for k, form in enumerate(self._tables.leaving):
+            buffer = words[words[tc.RESULTS] + k]
+            if buffer:
+                self.tokens.results[k] = self._run.values.value(buffer, form)
+
+    def _open_frame(self, own: FramePlan, parent: Iteration, at: int) -> None:
+        """Open a frame in an iteration, and those in it."""
+        words, inside = self._words, self._tables.inside[own]
+        frame = parent.children[own] = Frame(own, parent)
+        self._fill(frame.template, own, words[at + tc.F_TEMPLATE])
         before: Iteration | None = None
-        for index in range(words[tc.OLDEST], words[tc.NEWEST] + 1):
-            place = words[tc.RING] + words[tc.CELLS] * (index % words[tc.WINDOW])
+        for index in range(words[at + tc.F_OLDEST], words[at + tc.F_NEWEST] + 1):
+            place = words[at + tc.F_RING] + words[at + tc.F_STRIDE] * (index % words[at + tc.F_WINDOW])
             it = self._iterations[place] = Iteration(frame, index)
-            self._fill(it.values, own.steps, place)
+            self._fill(it.values, own, place)
             it.outstanding = words[place + tc.OUTSTANDING]
             if before is None:
                 frame.oldest = it
@@ -92,23 +100,26 @@ class _Handover:
                 before.next = it
             frame.newest = before = it
             frame.live += 1
-        for k in range(words[tc.LATERS]):
-            place = words[tc.LATER] + 2 * k
+            for number, one in enumerate(inside):
+                child = words[place - 1 - number]
+                if words[child + tc.F_IS_OPEN]:
+                    self._open_frame(one, it, child)
+        for k in range(words[at + tc.F_LATERS]):
+            place = words[at + tc.F_LATER] + 2 * k
             edges, form = self._tables.later[words[place]]
             frame.waiting.append((edges, self._run.values.value(words[place + 1], form)))
-        for k, form in enumerate(self._tables.leaving):
-            buffer = words[words[tc.RESULTS] + k]
-            if buffer:
-                self.tokens.results[k] = self._run.values.value(buffer, form)
 
-    def _fill(self, values: list[Any], steps: list[Step], place: int) -> None:
+    def _fill(self, values: list[Any], own: FramePlan, place: int) -> None:
         """Put in what has come; what has been used is nothing, as there."""
         words, cells = self._words, place + tc.VALUES
-        for step in steps:
+        for step in own.steps:
             count = values[step.count] = words[cells + step.count]
             for k, form in enumerate(self._tables.forms[step]):
                 buffer = words[cells + step.first + k]
                 values[step.first + k] = self._value(buffer, form) if buffer else MISSING if count else None
+        for slot, form in self._tables.inherited[own]:
+            buffer = words[cells + slot]
+            values[slot] = self._value(buffer, form) if buffer else MISSING
 
     def _value(self, buffer: int, form: TokenForm | None) -> Any:
         value = self._run.values.value(buffer, form)

@@ -25,17 +25,19 @@ import numpy as np
 from ..base.forks import Kind
 from ..base.threads import call_workers, forget_work, others_call
 from ..ir.run_state import EAGER, RunState
+from . import core_kernels as ck
 from . import core_workers as cw
 from . import token_core as tc
-from .core_calls import CalledStep, Values, arguments, call
-from .core_tables import Enter, LoopTables, address_of, aligned, whole_lines
+from .core_calls import CalledStep, Values, arguments, call, order_of
+from .core_memory import address_of, aligned, whole_lines
+from .core_tables import Enter, LoopTables
 from .kernels import Arguments, Seen, Unwanted
 
 _RUN = Kind("CoreRun.wake", "a run that was going on when a child was forked is given up there")
 #: seconds that a worker stays in a run while others call for workers
 TURN = 0.001
 #: what workers come back with that have not left: their words are theirs
-_STAYING = (cw.TIME, cw.CALLS, tc.BUFFERS, cw.KERNELS)
+_STAYING = (cw.TIME, cw.CALLS, ck.BUFFERS, cw.KERNELS)
 
 
 class CoreRun:
@@ -87,7 +89,7 @@ class CoreRun:
         #: what has ended the run at once
         self._error: BaseException | None = None
         #: loops that are called, by their records: who ends the run either finds one here or is found by it
-        self._inside: dict[int, tuple[tuple[int, int], Arguments]] = {}
+        self._inside: dict[int, tuple[tuple[int, ...], Arguments]] = {}
         #: what kernels see of context variables, whichever thread they run on
         self._context = contextvars.copy_context()
 
@@ -121,7 +123,7 @@ class CoreRun:
     @property
     def iteration(self) -> int:
         """The oldest iteration that is not over."""
-        return int(self._m[tc.OLDEST])
+        return int(self._m[self._m[tc.ROOT] + tc.F_OLDEST])
 
     def _core(self, w: int, what: int, number: int = 0, address: int = 0) -> int:
         return self._enter(self._address, w, what, number, address)
@@ -184,7 +186,7 @@ class CoreRun:
             call_workers(self, 1)
         if why == cw.CALLS and m[w + tc.W_CALLS]:
             call_workers(self, int(m[w + tc.W_CALLS]))
-        elif why == tc.BUFFERS:
+        elif why == ck.BUFFERS:
             size_class = int(m[w + tc.W_CLASS])
             self._add(w, size_class, self.tables.sizes[size_class][1])
         elif why == cw.KERNELS:
@@ -226,7 +228,7 @@ class CoreRun:
         if not one.is_loop:
             kernel = partial(call, one, args, self._state)
             return kernel() if seen is None else seen.call(w, record, one, kernel)
-        inside = None if seen is None else seen.inside(self.values.words[it + tc.INDEX])
+        inside = None if seen is None else seen.inside(it, one)
         given = arguments(args, self.most + 1, self._unwanted, inside)
         del args
         order = self.order(record)
@@ -238,13 +240,12 @@ class CoreRun:
         finally:
             self._inside.pop(record, None)
 
-    def order(self, record: int) -> tuple[int, int]:
+    def order(self, record: int) -> tuple[int, ...]:
         """Return what is less for a kernel that stands, or runs, earlier in the program."""
         words = self.values.words
-        it, step = words[record + tc.R_IT], words[record + tc.R_STEP]
-        return words[it + tc.INDEX], self.tables.called[step].step.flat.index
+        return order_of(words, words[record + tc.R_IT], self.tables.called[words[record + tc.R_STEP]])
 
-    def _end(self, w: int, behind: tuple[int, int] = (-1, -1)) -> None:
+    def _end(self, w: int, behind: tuple[int, ...] = (-1, -1)) -> None:
         """End the run, and loops that are called and stand behind a kernel."""
         self._core(w, cw.STOP)
         for order, given in list(self._inside.values()):
@@ -315,4 +316,5 @@ def _put(values: Values, tables: LoopTables, args: Sequence[Any], at: int) -> in
 
 def narrow(run: CoreRun, window: int) -> None:
     """Let there be so many iterations at once, no more than others have: the run has not begun. 0: as many."""
-    run._m[tc.WINDOW] = window or run._m[tc.WINDOW]
+    place = run._m[tc.ROOT] + tc.F_WINDOW
+    run._m[place] = window or run._m[place]

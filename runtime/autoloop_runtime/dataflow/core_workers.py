@@ -7,33 +7,31 @@ there is something that only that can do. See ``token_core`` for what these func
 from __future__ import annotations
 
 from .core_events import EVENTS, V_BEGIN, V_END, W_TOLD, note, note_end, note_time
+from .core_kernels import BUFFERS, GOT, NOTHING, begin, begin_another, end, select
 from .core_words import Memory, acquire, call_step, clock, pause, peek, release
 from .token_core import (
     ADDRESSES,
     AREA,
     AREAS,
-    BUFFERS,
     CALLED_PUT,
     CALLED_TAKEN,
     CLASSES,
     DONE,
     FAILED,
     GONE,
-    GOT,
     HEAVIES,
     IS_HEAVY,
     IS_LIGHT,
     LIMIT,
     LOOKING,
     NOT_DONE,
-    NOTHING,
     OPENINGS,
     OVER,
     PRESENT,
     PUT,
     R_DONE,
     READY,
-    RING,
+    ROOT,
     RUNNING,
     S_CODE,
     S_KIND,
@@ -57,11 +55,8 @@ from .token_core import (
     W_WAKE,
     WAITING,
     WORKERS,
-    begin,
-    begin_another,
     drop,
-    end,
-    select,
+    iteration_at,
     settle,
 )  # fmt: skip
 
@@ -271,7 +266,7 @@ def core(m: Memory, w: int, what: int, number: int, address: int) -> int:
         if found:
             m[WAITING] = 1
     elif what == START:
-        settle(m, w, m[RING])
+        settle(m, w, iteration_at(m, m[ROOT], 0))
     else:
         found = add(m, number, address)
     release(m)

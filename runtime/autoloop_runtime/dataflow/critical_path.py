@@ -88,6 +88,12 @@ class CriticalPaths:
         iteration before."""
         return self._known().nodes[step.flat.index]
 
+    def around(self, frame: int) -> tuple[float, float, float]:
+        """Return nanoseconds from the end of a loop to the end of the frame around it, in its last iteration, and for
+        each iteration before; and the number of the last iteration of the loop itself."""
+        rest = self._known()
+        return *rest.behind[frame], max(rest.trips[frame] - 1.0, 0.0)
+
     def _known(self) -> _Rest:
         rest = self._rest
         if rest is None:

@@ -219,6 +219,8 @@ class Plan:
         There are such, or loops that are run as one and share their own out.
     stacked : bool
         Some of NumPy's functions are called for several nodes at once.
+    parents : list of int
+        By frame: that around it.
     blas : bool
         One of those calls BLAS.
     makes : bool
@@ -236,6 +238,7 @@ class Plan:
         self.paths: Any = None
         self._owned = owned or Ownership()
         self.frames = [FramePlan(info) for info in lowered.frames]
+        self.parents = [info.parent for info in lowered.frames]
         self.root = self.frames[0]
         self.steps: dict[int, Step] = {}
         self.nodes = lowered.nodes

@@ -14,7 +14,8 @@ from ..analysis.ownership import Ownership
 from ..analysis.sizes import bytes_of
 from ..base.dataclass import replace
 from . import token_core as tc
-from .core_tables import LoopTables, whole_lines
+from .core_memory import whole_lines
+from .core_tables import LoopTables
 from .execution_plan import Plan
 from .flat_graph import FlatNode, Kind, Lowered
 from .memory_limit import Budget
@@ -40,7 +41,8 @@ class Needs:
         # what leaves it is copied for Python; buffers are made several at a time, at most as many as there are at first
         self.besides: float = tables.memory + int(tables.words[tc.WORKERS]) * (tables.scratch + made)
         self.besides += sum(map(_bytes, [*tables.entering, *ends, *tables.leaving, *tables.leaving]))
-        if tables.is_shared:  # what kernels of Python's make and need is not known
+        # what kernels of Python's make and need is not known, nor how many iterations there are of loops in it
+        if tables.is_shared or len(tables.inside) > 1:
             self.besides = inf
 
     def window(self, most: int, window: int) -> int:

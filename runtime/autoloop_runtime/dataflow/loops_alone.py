@@ -14,8 +14,8 @@ from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, nanoseconds
 
 
 def enters(members: Sequence[FlatNode]) -> list[list[FlatNode]]:
-    """Return the Enters of each value that a loop is given, in the order of ``loop_items.doors``; of what is no loop
-    in the order of its nodes."""
+    """Return the Enters of each value that a loop is given, whose own nodes are ``members``, in the order of
+    ``loop_items.doors``; of what is no loop in the order of its nodes."""
     of = {node.index: node for node in members if node.kind is Kind.ENTER}
     variables = [[of[node.inputs[0][0]]] for node in members if is_loop_merge(node)]
     if not variables:
@@ -27,13 +27,19 @@ def enters(members: Sequence[FlatNode]) -> list[list[FlatNode]]:
     return [*variables, *captured.values()]
 
 
+def own_nodes(members: Sequence[FlatNode]) -> list[FlatNode]:
+    """Return those of the nodes of a loop, and of loops in it, that stand in no other."""
+    frame = min([node.frame for node in members])
+    return [node for node in members if node.frame == frame]
+
+
 def alone(lowered: Lowered, members: Sequence[FlatNode]) -> Lowered:
-    """Return the graph of a loop without loops in it, whose nodes are ``members``."""
-    own = {node.index: node for node in members}
+    """Return the graph of a loop whose nodes, with those of the loops in it, are ``members``."""
+    own, outermost = {node.index: node for node in members}, own_nodes(members)
     nodes = [own.get(k, node if node.kind is Kind.CONST else GONE) for k, node in enumerate(lowered.nodes)]
     free = iter([k for k, node in enumerate(nodes) if node is GONE])  # what is given stands before the loop
     feeds = list[int]()
-    for those in enters(members):
+    for those in enters(outermost):
         place = next(free, len(nodes))
         if place == len(nodes):
             nodes.append(GONE)
@@ -41,7 +47,7 @@ def alone(lowered: Lowered, members: Sequence[FlatNode]) -> Lowered:
         nodes[place] = FlatNode(place, Kind.FEED, f"given/{place}", (), (), 0, None, None, {}, 1, False, None)
         for node in those:
             nodes[node.index] = replace(node, inputs=((place, 0),))
-    exits = [(node.index, 0) for node in members if node.kind is Kind.EXIT]
+    exits = [(node.index, 0) for node in outermost if node.kind is Kind.EXIT]
     return replace(lowered, nodes=tuple(nodes), feeds=tuple(feeds), fetches=tuple(exits))
 
 

@@ -1,9 +1,9 @@
 """Loops with heavy kernels that can run beside each other, some of which are machine code: one step of the plan, that
 moves their tokens in native memory (``core_runs``).
 
-That is so of loops in which there are no others but such as are one step. Until all of that is compiled, and where
-somebody looks how far they are, tokens are moved as everywhere else; and so they are from where a kernel has failed, to
-tell which stands first.
+So are those of the loops in it that are not one step. Until all of that is compiled, and where somebody looks how far
+they are, tokens are moved as everywhere else; and so they are from where a kernel has failed, to tell which stands
+first.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ..base.dataclass import Protocol
 from ..base.forks import undivided
 from ..ir.graph import Node
 from ..ir.run_state import RunState
-from . import token_core as tc
 from .batched_loops import with_loops
+from .core_frame_tables import Untold
 from .core_handover import gone_on
 from .core_runs import CoreRun, narrow
-from .core_tables import Enter, LoopTables, Untold
+from .core_tables import Enter, LoopTables
 from .critical_path import CriticalPaths
-from .execution_plan import Plan, Step
+from .execution_plan import Plan
 from .flat_graph import FlatNode, Kind, Lowered, Port, nanoseconds
 from .frames import State
 from .kernels import Seen, TimeIsOver, Until, Unwanted, Watch
@@ -108,7 +108,7 @@ class OverlappedLoop:
             from .limited_plans import Needs
 
         needs, made = Needs(self._tables), copy(self)
-        made._window = needs.window(budget.ahead, int(self._tables.words[tc.WINDOW]))
+        made._window = needs.window(budget.ahead, self._tables.window)
         if not made._window:
             return None
         made.most, made._memory = int(needs.besides + made._window * needs.each), budget
@@ -178,17 +178,22 @@ class OverlappedLoops:
         self._users: dict[int, list[int]] = {}
         nodes = [node for node in joined.nodes if node.kind is not Kind.GONE]
         forms = {one.place: one for one in step_forms(numpys, lowered, nodes)} if plan.parallel else {}
-        closed = _without_loops(lowered, nodes)
-        for k in range(1, len(lowered.frames) if forms else 0):
-            those = [node for node in nodes if node.frame == k]
-            if k in whole and self._is_short(k):
+        for k in range(1, len(lowered.frames) if forms else 0):  # those around others before them
+            those = [node for node in nodes if self._is_inside(node.frame, k)]
+            if not those or (k in whole and self._is_short(k)):
                 continue
-            if k in closed and (not around or any(map(_is_overlapped, those))) and self._may_be_one(those, forms):
+            if (not around or any(map(_is_overlapped, those))) and self._may_be_one(those, forms):
                 self._members[k] = those
         long = [node for node in nodes if self._is_long(node)] if self._members else []
         self._members = {k: those for k, those in self._members.items() if self._is_apart(those, long)}
-        kernels = [node.index for those in self._members.values() for node in _kernels(those)]
+        kernels = {node.index: None for those in self._members.values() for node in _kernels(those)}
         self.forms = [forms[k] for k in kernels if k in forms]
+
+    def _is_inside(self, frame: int, outer: int) -> bool:
+        """Return whether a loop is another, or in it."""
+        while frame > outer:
+            frame = self._lowered.frames[frame].parent
+        return frame == outer
 
     def _may_be_one(self, members: Sequence[FlatNode], forms: Mapping[int, StepForm]) -> bool:
         kernels = _kernels(members)
@@ -212,9 +217,9 @@ class OverlappedLoops:
     def _is_apart(self, members: Sequence[FlatNode], long: Sequence[FlatNode]) -> bool:
         """Return whether nothing outside of a loop that takes long, and that it waits for, or that waits for it, can
         run beside what is in it: as one step a loop begins when it has been given all, and gives all at its end."""
-        frame, own = members[0].frame, {node.index for node in members if self._is_long(node)}
+        frames, own = {node.frame for node in members}, {node.index for node in members if self._is_long(node)}
         waits = self._waiting([node.index for node in members])
-        outside = [one.index for one in long if one.frame != frame]
+        outside = [one.index for one in long if one.frame not in frames]
         connected = [k for k in outside if k in waits or any(node.index in self._waiting([k]) for node in members)]
         if len(connected) > MANY:
             return False
@@ -252,18 +257,19 @@ class OverlappedLoops:
     def _made(
         self, codes: Mapping[int, StepCode], enter: Enter, workers: int
     ) -> Iterator[tuple[int, OverlappedLoop]]:  # fmt: skip
+        made = list[int]()
         for frame, members in self._members.items():
+            if any(self._is_inside(frame, outer) for outer in made):
+                continue
             own = {node.index: codes[node.index] for node in _kernels(members) if node.index in codes}
             otherwise = Plan(alone(self._joined, members), self._owned)
             try:
-                tables = LoopTables(otherwise, frame, own, forms_of_tokens(members, own), self._order, workers)
+                forms = forms_of_tokens(members, own)
+                tables = LoopTables(otherwise, frame, own, forms, CriticalPaths.of(self._plan), workers)
             except Untold:
                 continue
+            made.append(frame)
             yield frame, OverlappedLoop(frame, tables, enter, otherwise, self._run, self._go_on)
-
-    def _order(self, step: Step) -> tuple[float, float]:
-        """Return what is left behind a step, and for each iteration."""
-        return CriticalPaths.of(self._plan).behind(self._plan.steps[step.flat.index])
 
 
 class Hoped(Protocol):
@@ -306,16 +312,6 @@ class HopedLoops:
         if cores.enter is None:
             return None
         return self._loops.joined(codes, cores.enter, min(max(config.get_num_threads(), os.cpu_count() or 1), MOST))
-
-
-def _without_loops(lowered: Lowered, nodes: Sequence[FlatNode]) -> set[int]:
-    """Return the loops in which there is none that is not one step."""
-    found = {node.frame for node in nodes}
-    for frame in list(found):
-        while frame:
-            frame = lowered.frames[frame].parent
-            found.discard(frame)
-    return found
 
 
 def _is_overlapped(node: FlatNode) -> bool:

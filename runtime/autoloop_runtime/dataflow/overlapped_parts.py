@@ -20,7 +20,8 @@ from ..analysis.weight import Weight, is_bulky
 from ..base.dataclass import replace
 from .batches import LEAST, NATIVE_LEAST, with_batches
 from .bundles import tensor_at
-from .core_tables import Enter, LoopTables, Untold
+from .core_frame_tables import Untold
+from .core_tables import Enter, LoopTables
 from .critical_path import CriticalPaths
 from .dependence import LONG, Dependence
 from .execution_plan import Plan
@@ -100,7 +101,7 @@ class OverlappedParts:
         members = [node for node in graph.nodes if node.frame == FRAME and node.kind is not Kind.GONE]
         try:
             forms = forms_of_tokens(members, codes)
-            tables = LoopTables(plan, FRAME, codes, forms, CriticalPaths.of(plan).behind, workers)
+            tables = LoopTables(plan, FRAME, codes, forms, CriticalPaths.of(plan), workers)
         except Untold:
             return None
         outside = self._outside(OverlappedLoop(0, tables, enter, plan, self._run, self._go_on))

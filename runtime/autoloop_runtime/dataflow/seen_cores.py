@@ -4,6 +4,7 @@ and the kernels that Python calls."""
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from ..base.dataclass import Protocol
@@ -55,9 +56,6 @@ class SeenCore:
     def __init__(self, seen: Seen, tables: LoopTables, threads: int) -> None:
         self._seen, self._tables, self._threads = seen, tables, threads
         self.words = len(tables.sizes) + threads * (ROOM + MORE) * ce.EVENT
-        frames = seen.run.graph.frames
-        #: of what is no loop there is none
-        self._loop: Node | None = frames[tables.frame].source if tables.frame < len(frames) else None
         #: what threads have noted; appended to by single operations, read when the run is over
         self._taken: list[tuple[int, Any]] = []
 
@@ -86,17 +84,33 @@ class SeenCore:
 
     # -- kernels that Python calls ------------------------------------------------------------------------
 
-    def inside(self, iteration: int) -> Seen:
-        """Return what a loop is given that is called in an iteration."""
-        return self._seen.within([] if self._loop is None else [(self._loop, iteration)])
+    def inside(self, it: int, one: CalledStep) -> Seen:
+        """Return what a loop is given that is called in an iteration, of which ``it`` is the place."""
+        m, numbers = self._m, list[int]()
+        while it:
+            numbers.append(int(m[it + tc.INDEX]))
+            it = m[m[it + tc.WITHIN] + tc.F_PARENT]
+        return self._within(one.step.flat.frame, numbers)
+
+    def _within(self, frame: int, numbers: Sequence[int]) -> Seen:
+        """Return what is seen in an iteration of a loop; ``numbers``: its own, and of those around it."""
+        found, frames = list[tuple[Node, int]](), self._seen.run.graph.frames
+        for number in numbers:
+            source = frames[frame].source if frame < len(frames) else None  # of what is no loop there is none
+            if source is not None:
+                found.append((source, number))
+            if frame == self._tables.frame:
+                break
+            frame = frames[frame].parent
+        return self._seen.within(found)
 
     def call(self, w: int, record: int, one: CalledStep, kernel: Any) -> Any:
         """Call a kernel, the one of a record of a worker."""
         m, recorder = self._m, self._seen.recorder
-        what = ce.HELD * bool(m[tc.LATERS])
+        it = int(m[record + tc.R_IT])
+        what, around = ce.HELD * bool(m[m[it + tc.WITHIN] + tc.F_LATERS]), self.inside(it, one)
         if record == m[w + tc.W_RECORDS]:  # of the first it is known where it comes from
             what = int(m[m[w + ce.W_EVENTS] + ce.EVENT * m[w + ce.W_TOLD] + ce.V_WHAT])
-        iteration = int(m[m[record + tc.R_IT] + tc.INDEX])
         recorder.sample(READY, int(m[tc.HEAVIES if self._threads > 1 else tc.READY]))
         made, start = None, time.perf_counter_ns()
         if what & ce.STOLEN:
@@ -106,31 +120,29 @@ class SeenCore:
         finally:
             times, step = (start, time.perf_counter_ns()), self._seen.step(one.step.flat)
             recorder.add_slices(
-                step.slices(times, recorder.thread(), self._around(iteration), self._seen.run, bool(what & ce.HELD),
+                step.slices(times, recorder.thread(), _names(around), self._seen.run, bool(what & ce.HELD),
                             is_last(one.step.flat, made))
             )  # fmt: skip
         self._seen.made(one.step, made)
         return made
-
-    def _around(self, iteration: int) -> Around:
-        loops = self.inside(iteration).around
-        return tuple([(loop.name, number) for loop, number in loops])
 
     # -- when the run is over -----------------------------------------------------------------------------
 
     def tell(self) -> None:
         """Record all that has been noted: nobody is in the run any more."""
         (taken, self._taken), live = (self._taken, []), self._seen.live()
-        recorder, found, around = self._seen.recorder, list[tuple[str, int, float]](), dict[int, Around]()
+        recorder, found, around = self._seen.recorder, list[tuple[str, int, float]](), dict[tuple[int, ...], Around]()
         ready = ce.V_HEAVY if self._threads > 1 else ce.V_READY
         for thread, events in taken:
             for event in events.tolist():
-                begin, end, index, what = event[ce.V_BEGIN], event[ce.V_END], event[ce.V_INDEX], event[ce.V_WHAT]
-                if index not in around:
-                    around[index] = self._around(index)
-                step = self._seen.step(self._tables.called[event[ce.V_STEP]].step.flat)
+                begin, end, what = event[ce.V_BEGIN], event[ce.V_END], event[ce.V_WHAT]
+                flat = self._tables.called[event[ce.V_STEP]].step.flat
+                place = flat.frame, event[ce.V_INDEX], *event[ce.V_AROUND :]
+                if place not in around:
+                    around[place] = _names(self._within(flat.frame, place[1:]))
+                step = self._seen.step(flat)
                 recorder.add_slices(
-                    step.slices((begin, end), thread, around[index], self._seen.run, bool(what & ce.HELD),
+                    step.slices((begin, end), thread, around[place], self._seen.run, bool(what & ce.HELD),
                                 bool(what & ce.LAST))
                 )  # fmt: skip
                 found += [(READY, begin, event[ready]), (LIVE, end, live + event[ce.V_LIVE])]
@@ -139,3 +151,8 @@ class SeenCore:
                 if event[ce.V_WAITED]:
                     recorder.added.append((LOCK_WAITS, end, event[ce.V_WAITED] / 1000))
         recorder.samples.extend(sorted(found, key=lambda one: one[1]))
+
+
+def _names(seen: Seen) -> Around:
+    """Return the names of the loops around what is seen."""
+    return tuple([(loop.name, number) for loop, number in seen.around])

@@ -1,17 +1,15 @@
-"""Tokens of one loop moved in native memory: what ``frames`` says, for loops of which some kernels are machine code.
+"""Tokens of a loop, and of those in it, moved in native memory: what ``frames`` says, in a small part of Python.
 
-Everything is in one array of 64-bit words, ``m``: the tables of the loop (``core_tables``), and what changes. A value
+Everything is in one array of 64-bit words, ``m``: the tables of the loops (``core_tables``), and what changes. Each
+iteration that may be live at one time has a place of its own, and behind it the frames of the loops in it have theirs:
+so who is in a frame, and which iteration that belongs to, is known before. A value
 is a *buffer*, known by its number; buffers from ``m[COUNTED]`` on are counted, and go back to those that are free at
 their last use. The functions keep to a small part of Python: they are run as they are by tests, and become machine code
 (``native.core_code``) that workers run without the interpreter's lock. Names in capitals are words of ``m``, or
 distances in a table.
 
-A worker (``core_workers``) begins a kernel (``begin``), calls it, and ends it (``end``). What is in ``core_words`` does
-what Python cannot say. Kernels that have no code are Python's: a worker comes back with several of the light ones, and
-goes on when they have been called (``core_calls``); of values that only those see a buffer is but a number. Light
-kernels go first, the oldest first, those of machine code before the others; of heavy ones that
-behind which most is left, but a worker stays with what it has made unless there is much more behind another one, as in
-``ready_kernels``.
+What is here moves them; ``core_kernels`` begins and ends what they are given to. What is in ``core_words`` does what
+Python cannot say.
 """
 
 from __future__ import annotations
@@ -29,16 +27,12 @@ OVER, STOPPED, FAILED = 9, 10, 11
 PRESENT, OPENINGS, WAITING = 16, 17, 18
 #: kernels that are running
 RUNNING = 19
-#: the numbers of the iterations that are live, and how many there may be at once
-OLDEST, NEWEST, WINDOW = 20, 21, 22
-#: where the first iteration is, how many words each has, and what a new one starts with
-RING, CELLS, TEMPLATE = 23, 24, 25
+#: the frame of the outermost loop
+ROOT = 20
 #: where tables are
 STEPS, EDGES, OUTS = 26, 27, 28
 #: kernels that are ready: light ones, in a ring, of which these have been taken and put; heavy ones
 LIGHT, TAKEN, PUT, MASK, HEAVY, HEAVIES, ROOM = 29, 30, 31, 32, 33, 34, 35
-#: tokens for the iteration after the newest
-LATER, LATERS = 36, 37
 #: by buffer: its address, how many uses it has, its size class, and the next one that is free; by class: the first
 ADDRESSES, USES, CLASSES, FOLLOWING, FREE = 38, 39, 40, 41, 42
 #: the first buffer that is counted, the next number that no buffer has, and how many there may be
@@ -55,8 +49,24 @@ AREAS, AREA, WORKERS, LOOKING = 50, 51, 52, 53
 CALLED, CALLED_TAKEN, CALLED_PUT = 54, 55, 56
 HEAD = 64
 
-#: an iteration: its number, what is under way in it, and then its values
-INDEX, OUTSTANDING, VALUES = 0, 1, 2
+#: a loop: iterations that may be live at once, words of each, and what one starts with; how many tokens enter it, and
+#: which do at once, a range of (where they go, buffer); which values of iterations around it do, a range of (slot,
+#: where they go, is it the same in every iteration); slots in which there may be such; where it stands in the program;
+#: what is left behind it, and for each iteration around it, and the number of its last iteration
+L_WINDOW, L_CELLS, L_START, L_ENTERING, L_TOKENS, L_TOKENS_END, L_INHERITS, L_INHERITS_END = 0, 1, 2, 3, 4, 5, 6, 7
+L_KEPT, L_KEPT_END, L_PLACE, L_BEHIND, L_RATE, L_TRIPS = 8, 9, 10, 11, 12, 13
+LOOP = 16
+#: a frame, an execution of a loop: that, and the iteration it belongs to, 0 for the outermost; whether there is one;
+#: the numbers of the iterations that are live; the place of the first, and how far they are apart; what a new one
+#: starts with; tokens for the iteration after the newest; and of its loop, how many may be live, and words of each
+F_LOOP, F_PARENT, F_IS_OPEN, F_OLDEST, F_NEWEST, F_RING, F_STRIDE = 0, 1, 2, 3, 4, 5, 6
+F_TEMPLATE, F_LATER, F_LATERS = 7, 8, 9
+F_WINDOW, F_CELLS = 10, 11
+FRAME = 16
+#: an iteration: its number, what is under way in it, its frame, and then its values; before it, the frames in it
+INDEX, OUTSTANDING, WITHIN, VALUES = 0, 1, 2, 3
+#: loops in each other at most
+DEEP = 4
 #: a kernel that is ready: its iteration and step; of a heavy one also how much is left behind it, and who made it ready
 ITEM = 4
 #: what a worker has: its kernel, of several the last one; the class of which it found no buffer; whether to wake the
@@ -67,6 +77,8 @@ W_IT, W_STEP, W_CLASS, W_WAKE, W_CALLS, W_ME, W_HELD, W_BEGUN, W_BUSY = 0, 1, 2,
 W_GIVEN, W_MADE, W_BUFFERS, W_STACK, W_SCRATCH = 9, 10, 11, 12, 13
 #: records of the kernels that it has begun: where, how many words each, how many
 W_RECORDS, W_RECORD, W_COUNT = 14, 15, 16
+#: iterations that have one thing less outstanding once the tokens in hand have been delivered
+W_SETTLE, W_SETTLES = 17, 18
 WORKER = 24
 
 #: a record: the kernel, whether Python has called it, then the buffers that it gives and their addresses: 0 where
@@ -87,19 +99,18 @@ S_LEFT, S_RATE = 12, 13
 STEP = 16
 PASSES, IS_LIGHT, IS_HEAVY = 0, 1, 2
 
-#: where tokens go: to slots, a range of (slot, count, step), and on, a range of (what, number, step)
+#: where tokens go: to slots, a range of (slot, count, step), and on, a range of what, and up to four numbers
 E_PLAIN, E_PLAINS, E_REST, E_RESTS = 0, 1, 2, 3
-EDGE = 4
-#: to the next iteration, out of the loop, only the arrival counts
-NEXT, EXIT, CONTROL = 0, 1, 2
+EDGE, REST = 4, 5
+#: to the next iteration (where it goes there); out of the outermost loop (which result it is); only the arrival counts
+#: (count, step); to the iteration around (where it goes there); into a loop (which one, where it goes there, is it the
+#: same in every iteration); a value that is so, and that a loop wants, too, once there is one (the same, and the slot)
+NEXT, EXIT, CONTROL, LEAVE, ENTER, INHERIT = 0, 1, 2, 3, 4, 5
 
 #: what a kernel gives: where that goes, its size class, when (``batch_doors``)
 O_EDGES, O_CLASS, O_SIDE = 0, 1, 2
 OUT = 3
 ALWAYS = 2
-
-#: what ``begin`` tells; ``BUFFERS``: buffers are missing
-GOT, NOTHING, BUFFERS = 6, 7, 3
 
 
 # -- buffers --------------------------------------------------------------------------------------------------
@@ -167,35 +178,70 @@ def arrived(m: Memory, w: int, it: int, step: int) -> None:
     else:
         place = m[HEAVY] + ITEM * m[HEAVIES]
         m[HEAVIES] += 1
-        m[place + 2] = m[step + S_LEFT] - m[step + S_RATE] * m[it + INDEX]
+        m[place + 2] = left_behind(m, it, step)
         m[place + 3] = m[w + W_ME]
     m[place] = it
     m[place + 1] = step
 
 
-def begin_iteration(m: Memory) -> int:
+def left_behind(m: Memory, it: int, step: int) -> int:
+    """Return how much is left from the beginning of a kernel to the end of the run, as ``critical_path`` has it."""
+    left = m[step + S_LEFT]
+    rate = m[step + S_RATE]
+    while it:
+        f = m[it + WITHIN]
+        trips = m[m[f + F_LOOP] + L_TRIPS]
+        if trips < m[f + F_NEWEST]:
+            trips = m[f + F_NEWEST]
+        left += rate * (trips - m[it + INDEX]) + m[m[f + F_LOOP] + L_BEHIND]
+        rate = m[m[f + F_LOOP] + L_RATE]
+        it = m[f + F_PARENT]
+    return left
+
+
+def iteration_at(m: Memory, f: int, index: int) -> int:
+    """Return a live iteration of a frame."""
+    return m[f + F_RING] + m[f + F_STRIDE] * (index % m[f + F_WINDOW])
+
+
+def begin_iteration(m: Memory, f: int) -> int:
     """Return the iteration after the newest, of which there was none."""
-    m[NEWEST] += 1
-    it = m[RING] + m[CELLS] * (m[NEWEST] % m[WINDOW])
-    place = 0
-    while place < m[CELLS]:
-        m[it + place] = m[m[TEMPLATE] + place]
+    m[f + F_NEWEST] += 1
+    it = iteration_at(m, f, m[f + F_NEWEST])
+    m[it + INDEX] = m[f + F_NEWEST]
+    m[it + OUTSTANDING] = 0
+    place = VALUES
+    while place < m[f + F_CELLS]:
+        m[it + place] = m[m[f + F_TEMPLATE] + place]
         place += 1
-    m[it + INDEX] = m[NEWEST]
+    place = m[m[f + F_LOOP] + L_KEPT]
+    while place < m[m[f + F_LOOP] + L_KEPT_END]:
+        use(m, m[it + VALUES + m[place]])
+        place += 1
     return it
+
+
+def let_go(m: Memory, f: int, values: int) -> None:
+    """Let go of what is the same in every iteration of a frame, where nothing has used it: in one, or for new ones."""
+    place = m[m[f + F_LOOP] + L_KEPT]
+    while place < m[m[f + F_LOOP] + L_KEPT_END]:
+        drop(m, m[values + m[place]])
+        m[values + m[place]] = 0
+        place += 1
 
 
 def following(m: Memory, it: int, edges: int, buffer: int) -> int:
     """Return the iteration after one; 0 if there is none yet, and the token waits for it."""
+    f = m[it + WITHIN]
     index = m[it + INDEX] + 1
-    if index <= m[NEWEST]:
-        return m[RING] + m[CELLS] * (index % m[WINDOW])
-    if m[NEWEST] - m[OLDEST] + 1 < m[WINDOW]:
-        return begin_iteration(m)
-    place = m[LATER] + 2 * m[LATERS]
+    if index <= m[f + F_NEWEST]:
+        return iteration_at(m, f, index)
+    if m[f + F_NEWEST] - m[f + F_OLDEST] + 1 < m[f + F_WINDOW]:
+        return begin_iteration(m, f)
+    place = m[f + F_LATER] + 2 * m[f + F_LATERS]
     m[place] = edges
     m[place + 1] = buffer
-    m[LATERS] += 1
+    m[f + F_LATERS] += 1
     use(m, buffer)
     return 0
 
@@ -219,10 +265,10 @@ def deliver(m: Memory, w: int) -> None:
                 arrived(m, w, it, m[entry + 2])
             entry += 3
         entry = m[edges + E_REST]
-        last = entry + 3 * m[edges + E_RESTS]
+        last = entry + REST * m[edges + E_RESTS]
         while entry < last:
             go_on(m, w, it, entry, buffer)
-            entry += 3
+            entry += REST
         drop(m, buffer)
 
 
@@ -237,174 +283,137 @@ def go_on(m: Memory, w: int, it: int, entry: int, buffer: int) -> None:
     elif what == EXIT:
         m[m[RESULTS] + number] = buffer
         use(m, buffer)
-    else:
+    elif what == CONTROL:
         count = it + VALUES + number
         m[count] -= 1
         if m[count] == 0:
             arrived(m, w, it, m[entry + 2])
+    elif what == LEAVE:
+        push(m, w, m[m[it + WITHIN] + F_PARENT], number, buffer)
+    else:
+        enter(m, w, it, entry, buffer)
+
+
+def settle_later(m: Memory, w: int, it: int) -> None:
+    """Note that an iteration has one thing less outstanding once the tokens in hand have been delivered."""
+    m[m[w + W_SETTLE] + m[w + W_SETTLES]] = it
+    m[w + W_SETTLES] += 1
 
 
 def settle(m: Memory, w: int, it: int) -> None:
     """Deliver the tokens in hand; then ``it`` has one thing less outstanding, and iterations that are done end."""
-    deliver(m, w)
-    m[it + OUTSTANDING] -= 1
-    while m[OLDEST] <= m[NEWEST]:
-        it = m[RING] + m[CELLS] * (m[OLDEST] % m[WINDOW])
+    settle_later(m, w, it)
+    while m[w + W_SETTLES] > 0:
+        deliver(m, w)
+        m[w + W_SETTLES] -= 1
+        it = m[m[w + W_SETTLE] + m[w + W_SETTLES]]
+        m[it + OUTSTANDING] -= 1
+        f = m[it + WITHIN]
+        if m[it + OUTSTANDING] == 0 and m[it + INDEX] == m[f + F_OLDEST]:
+            retire(m, w, f)
+
+
+# -- frames ---------------------------------------------------------------------------------------------------
+
+
+def enter(m: Memory, w: int, it: int, entry: int, buffer: int) -> None:
+    """Let a token of an iteration enter a loop in it."""
+    f = m[it - 1 - m[entry + 1]]
+    if m[entry] == INHERIT:
+        m[it + VALUES + m[entry + 4]] = buffer
+        use(m, buffer)
+        if m[f + F_IS_OPEN] == 0:
+            return  # whoever opens the frame will find the value in the slot; perhaps nobody does
+    elif m[f + F_IS_OPEN] == 0:
+        open_frame(m, w, it, f)
+    edges = m[entry + 2]
+    oldest = iteration_at(m, f, m[f + F_OLDEST])
+    if m[entry + 3] == 0:  # it is iteration 0
+        push(m, w, oldest, edges, buffer)
+    else:
+        index = m[f + F_OLDEST]
+        while index <= m[f + F_NEWEST]:
+            push(m, w, iteration_at(m, f, index), edges, buffer)
+            index += 1
+        fill(m, f, edges, buffer)
+    settle_later(m, w, oldest)
+
+
+def open_frame(m: Memory, w: int, it: int, f: int) -> None:
+    """Open the frame of a loop."""
+    loop = m[f + F_LOOP]
+    m[f + F_IS_OPEN] = 1
+    m[f + F_OLDEST] = 0
+    m[f + F_NEWEST] = -1
+    m[it + OUTSTANDING] += 1
+    place = VALUES
+    while place < m[f + F_CELLS]:
+        m[m[f + F_TEMPLATE] + place] = m[m[loop + L_START] + place]
+        place += 1
+    entering = m[loop + L_ENTERING]
+    entry = m[loop + L_INHERITS]
+    while entry < m[loop + L_INHERITS_END]:
+        buffer = m[it + VALUES + m[entry]]
+        if buffer:
+            entering -= 1
+            if m[entry + 2]:
+                fill(m, f, m[entry + 1], buffer)
+        entry += 3
+    first = begin_iteration(m, f)
+    m[first + OUTSTANDING] = entering
+    entry = m[loop + L_TOKENS]
+    while entry < m[loop + L_TOKENS_END]:
+        push(m, w, first, m[entry], m[entry + 1])
+        entry += 2
+    entry = m[loop + L_INHERITS]
+    while entry < m[loop + L_INHERITS_END]:
+        buffer = m[it + VALUES + m[entry]]
+        if buffer and m[entry + 2] == 0:
+            push(m, w, first, m[entry + 1], buffer)
+        entry += 3
+
+
+def fill(m: Memory, f: int, edges: int, buffer: int) -> None:
+    """Note what is the same in every iteration for new ones, as if it had arrived."""
+    values = m[f + F_TEMPLATE] + VALUES
+    entry = m[edges + E_PLAIN]
+    last = entry + 3 * m[edges + E_PLAINS]
+    while entry < last:
+        m[values + m[entry]] = buffer
+        use(m, buffer)
+        m[values + m[entry + 1]] -= 1
+        entry += 3
+    entry = m[edges + E_REST]
+    last = entry + REST * m[edges + E_RESTS]
+    while entry < last:
+        if m[entry] == INHERIT:
+            m[values + m[entry + 4]] = buffer
+            use(m, buffer)
+        elif m[entry] == CONTROL:
+            m[values + m[entry + 1]] -= 1
+        entry += REST
+
+
+def retire(m: Memory, w: int, f: int) -> None:
+    """Drop the oldest iteration of a frame, and those after it that are done as well."""
+    while m[f + F_OLDEST] <= m[f + F_NEWEST]:
+        it = iteration_at(m, f, m[f + F_OLDEST])
         if m[it + OUTSTANDING]:
             return
-        m[OLDEST] += 1
-        if m[LATERS]:
-            after = begin_iteration(m)
-            m[after + OUTSTANDING] += 1  # until the tokens have been delivered
-            while m[LATERS]:
-                m[LATERS] -= 1
-                place = m[LATER] + 2 * m[LATERS]
+        let_go(m, f, it + VALUES)
+        m[f + F_OLDEST] += 1
+        if m[f + F_LATERS]:
+            after = begin_iteration(m, f)
+            m[after + OUTSTANDING] = 1  # until the tokens have been delivered
+            settle_later(m, w, after)
+            while m[f + F_LATERS]:
+                m[f + F_LATERS] -= 1
+                place = m[f + F_LATER] + 2 * m[f + F_LATERS]
                 push(m, w, after, m[place], m[place + 1])
                 drop(m, m[place + 1])
-            deliver(m, w)
-            m[after + OUTSTANDING] -= 1
-    m[OVER] = 1
-
-
-# -- kernels --------------------------------------------------------------------------------------------------
-
-
-def take(m: Memory, w: int) -> int:
-    """Return the place of the kernel that is next for a worker, among those that are ready; 0 if there is none."""
-    if m[PUT] > m[TAKEN]:
-        place = m[LIGHT] + ITEM * (m[TAKEN] & m[MASK])
-        m[TAKEN] += 1
-        return place
-    if m[CALLED_PUT] > m[CALLED_TAKEN]:
-        place = m[CALLED] + ITEM * (m[CALLED_TAKEN] & m[MASK])
-        m[CALLED_TAKEN] += 1
-        return place
-    if m[HEAVIES] == 0:
-        return 0
-    best = 0
-    own = 0
-    place = m[HEAVY]
-    last = place + ITEM * m[HEAVIES]
-    while place < last:
-        if best == 0 or m[place + 2] >= m[best + 2]:
-            best = place
-        if m[place + 3] == m[w + W_ME] and (own == 0 or m[place + 2] >= m[own + 2]):
-            own = place
-        place += ITEM
-    if own and m[best + 2] - (m[best + 2] >> 4) <= m[own + 2]:
-        best = own
-    # the last one takes its place, and it that of the last one, where it is found by whoever asked
-    m[HEAVIES] -= 1
-    last = m[HEAVY] + ITEM * m[HEAVIES]
-    place = 0
-    while place < ITEM:
-        kept = m[best + place]
-        m[best + place] = m[last + place]
-        m[last + place] = kept
-        place += 1
-    return last
-
-
-def begin(m: Memory, w: int) -> int:
-    """Take a kernel that is ready, and what it is called with; returns ``GOT``, ``NOTHING`` or ``BUFFERS``."""
-    m[w + W_COUNT] = 0
-    return begin_another(m, w)
-
-
-def begin_another(m: Memory, w: int) -> int:
-    """Take one more."""
-    record = m[w + W_RECORDS] + m[w + W_RECORD] * m[w + W_COUNT]
-    select(m, w, record)
-    place = take(m, w)
-    if place == 0:
-        return NOTHING
-    it = m[place]
-    step = m[place + 1]
-    m[w + W_IT] = it
-    m[w + W_STEP] = step
-    m[record + R_IT] = it
-    m[record + R_STEP] = step
-    m[record + R_DONE] = NOT_DONE
-    number = 0
-    while number < m[step + S_MADE]:
-        size_class = m[m[step + S_OUTS] + OUT * number + O_CLASS]
-        free = m[FREE] + size_class
-        buffer = m[free]
-        if buffer == 0:
-            m[w + W_CLASS] = size_class
-            put_back(m, w, number)
-            return BUFFERS
-        m[free] = m[m[FOLLOWING] + buffer]
-        m[m[USES] + buffer] = 1
-        m[m[w + W_BUFFERS] + number] = buffer
-        m[m[w + W_MADE] + number] = m[m[ADDRESSES] + buffer]
-        number += 1
-    m[READY] -= 1
-    m[RUNNING] += 1
-    m[w + W_COUNT] += 1
-    slot = it + VALUES + m[step + S_FIRST]
-    given = m[w + W_GIVEN]
-    last = given + m[step + S_WIDTH]
-    while given < last:
-        m[given] = m[m[ADDRESSES] + m[slot]]
-        given += 1
-        slot += 1
-    constant = m[step + S_CONSTANTS]
-    last = given + m[step + S_KNOWN]
-    while given < last:
-        m[given] = m[m[ADDRESSES] + m[constant]]
-        given += 1
-        constant += 1
-    return GOT
-
-
-def select(m: Memory, w: int, record: int) -> None:
-    """Let a worker go on with the kernel of a record."""
-    m[w + W_IT] = m[record + R_IT]
-    m[w + W_STEP] = m[record + R_STEP]
-    m[w + W_BUFFERS] = record + R_BUFFERS
-    m[w + W_MADE] = record + R_BUFFERS + ((m[w + W_RECORD] - R_BUFFERS) >> 1)
-
-
-def put_back(m: Memory, w: int, made: int) -> None:
-    """Let a kernel be ready again that was to be begun, and give back so many buffers."""
-    while made:
-        made -= 1
-        drop(m, m[m[w + W_BUFFERS] + made])
-    if m[m[w + W_STEP] + S_KIND] != IS_LIGHT:
-        m[HEAVIES] += 1
-    elif m[m[w + W_STEP] + S_CODE]:
-        m[TAKEN] -= 1
-    else:
-        m[CALLED_TAKEN] -= 1
-
-
-def end(m: Memory, w: int, by_python: int) -> None:
-    """Deliver what the kernel of a worker has given; ``by_python``: what of it there is tell the addresses."""
-    it = m[w + W_IT]
-    step = m[w + W_STEP]
-    m[RUNNING] -= 1
-    slot = it + VALUES + m[step + S_FIRST]
-    made = m[step + S_MADE]
-    side = ALWAYS
-    if m[step + S_DECIDES]:
-        made -= 1
-        if by_python == 0:
-            side = byte(m[m[w + W_MADE] + made])
-        drop(m, m[m[w + W_BUFFERS] + made])
-    number = 0
-    while number < made:
-        out = m[step + S_OUTS] + OUT * number
-        is_given = m[m[w + W_MADE] + number]
-        if by_python == 0 and m[out + O_SIDE] != ALWAYS and m[out + O_SIDE] != side:
-            is_given = 0
-        if is_given:
-            push(m, w, it, m[out + O_EDGES], m[m[w + W_BUFFERS] + number])
-        drop(m, m[m[w + W_BUFFERS] + number])
-        number += 1
-    number = 0
-    while number < m[step + S_WIDTH]:
-        drop(m, m[slot + number])
-        m[slot + number] = 0
-        number += 1
-    settle(m, w, it)
+    if m[f + F_PARENT] == 0:
+        m[OVER] = 1
+        return
+    let_go(m, f, m[f + F_TEMPLATE] + VALUES)
+    m[f + F_IS_OPEN] = 0
+    settle_later(m, w, m[f + F_PARENT])

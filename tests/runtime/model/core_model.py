@@ -28,6 +28,7 @@ from api import (
     enters,
     forms_of_tokens,
 )
+from api import core_kernels as ck
 from api import core_workers as cw
 from api import token_core as tc
 from explorer import Explored, explore
@@ -63,16 +64,17 @@ def machine_alone(_: str) -> bool:
 
 
 def tables_of(lowered: Lowered, workers: int, is_called: Callable[[str], bool] = machine_alone) -> LoopTables:
-    """The tables of the only loop of a graph, with such code but for ops with names that Python is to call."""
-    members = [node for node in lowered.nodes if node.frame == FRAME]
+    """The tables of a loop that is all of a graph, with those in it, and with such code but for ops with names that
+    Python is to call."""
+    members = [node for node in lowered.nodes if node.frame]
     plan = Plan(alone(lowered, members))
-    steps = [step for step in plan.frames[FRAME].steps if step.call is not None]
+    steps = [step for step in plan.steps.values() if step.call is not None]
     codes = {step.flat.index: code_of(step) for step in steps if not is_called(step.flat.op.name)}
-    return LoopTables(plan, FRAME, codes, forms_of_tokens(members, codes), CriticalPaths.of(plan).behind, workers)
+    return LoopTables(plan, FRAME, codes, forms_of_tokens(members, codes), CriticalPaths.of(plan), workers)
 
 
 def given(lowered: Lowered, feeds: list[Any]) -> list[Any]:
-    """What the only loop of a graph is given."""
+    """What the loop of a graph is given."""
     known = dict(zip(lowered.feeds, feeds))
     starts = enters([node for node in lowered.nodes if node.frame == FRAME])
     nodes = [lowered.nodes[those[0].inputs[0][0]] for those in starts]
@@ -90,8 +92,55 @@ class Position:
     words: Any
     blocks: list[tuple[Any, Any]]
     objects: list[Any]
-    busy: dict[int, tuple[tuple[int, int], ...]]
-    done: frozenset[tuple[int, int]]
+    busy: dict[int, tuple[tuple[int, ...], ...]]
+    done: frozenset[tuple[int, ...]]
+
+
+class Live:
+    """The frames and iterations there are in a run, by looking at its words, ``m``."""
+
+    def __init__(self, m: Any, tables: LoopTables) -> None:
+        self.m, self.tables = m, tables
+        self._loops = {place: own for own, place in tables._loops.items()}
+
+    def frames(self) -> list[int]:
+        """The frames that are open."""
+        m, found = self.m, [] if self.m[tc.OVER] else [int(self.m[tc.ROOT])]
+        for f in found:  # grows as it is walked
+            inside = len(self.tables.inside[self.loop(f)])
+            below = [int(m[it - 1 - k]) for it in self.live_in(f) for k in range(inside)]
+            found += [child for child in below if m[child + tc.F_IS_OPEN]]
+        return found
+
+    def loop(self, f: int) -> Any:
+        """What a frame is one of."""
+        return self._loops[int(self.m[f + tc.F_LOOP])]
+
+    def live_in(self, f: int) -> list[int]:
+        m = self.m
+        numbers = range(m[f + tc.F_OLDEST], m[f + tc.F_NEWEST] + 1)
+        return [int(m[f + tc.F_RING] + m[f + tc.F_STRIDE] * (k % m[f + tc.F_WINDOW])) for k in numbers]
+
+    def slots(self, f: int, values: int) -> list[int]:
+        """What is in the slots of an iteration, or of the template of a frame."""
+        m, found, own = self.m, [], self.loop(f)
+        for step in own.steps:
+            found += [int(m[values + step.first + k]) for k in range(step.width)]
+        return found + [int(m[values + slot]) for slot, _ in self.tables.inherited[own]]
+
+    def waiting(self, f: int) -> list[tuple[int, int]]:
+        """The tokens that wait for the next iteration of a frame: where they go, and what they are."""
+        m = self.m
+        places = [m[f + tc.F_LATER] + 2 * k for k in range(m[f + tc.F_LATERS])]
+        return [(int(m[place]), int(m[place + 1])) for place in places]
+
+    def path(self, it: int) -> tuple[int, ...]:
+        """The numbers of an iteration, and of those around it."""
+        m, found = self.m, []
+        while it:
+            found.append(int(m[it + tc.INDEX]))
+            it = int(m[m[it + tc.WITHIN] + tc.F_PARENT])
+        return tuple(found)
 
 
 class CoreModel:
@@ -103,6 +152,7 @@ class CoreModel:
         self.tables, self.args, self.workers = tables_of(lowered, workers, is_called), given(lowered, feeds), workers
         self.run = CoreRun(self.tables, self.enter, workers)
         self.m = self.run._m
+        self.live = Live(self.m, self.tables)
 
     def enter(self, _: int, w: int, what: int, number: int, address: int) -> int:
         return cw.core(self.m, w, what, number, address)
@@ -119,7 +169,7 @@ class CoreModel:
     def area(self, worker: int) -> int:
         return int(self.m[tc.AREAS] + worker * self.m[tc.AREA])
 
-    def position(self, busy: dict[int, tuple[tuple[int, int], ...]], done: frozenset[tuple[int, int]]) -> Position:
+    def position(self, busy: dict[int, tuple[tuple[int, ...], ...]], done: frozenset[tuple[int, ...]]) -> Position:
         blocks = [(block, block.copy()) for block in self.run._blocks]
         return Position(self.m.copy(), blocks, self.run.values.objects.copy(), busy, done)
 
@@ -162,13 +212,13 @@ class CoreModel:
         names = self.begun(worker, k)
         return f"begin {names}", self.position({**at.busy, worker: names}, at.done)
 
-    def begun(self, worker: int, k: int) -> tuple[tuple[int, int], ...]:
+    def begun(self, worker: int, k: int) -> tuple[tuple[int, ...], ...]:
         """Let a worker begin a kernel, and those that it is given with that; which those are."""
         m, w = self.m, self.area(worker)
         self.choose(k)
-        while (got := tc.begin(m, w)) == tc.BUFFERS:
+        while (got := ck.begin(m, w)) == ck.BUFFERS:
             self.run._add(w, int(m[w + tc.W_CLASS]), 1)
-        assert got == tc.GOT
+        assert got == ck.GOT
         if m[m[w + tc.W_STEP] + tc.S_CODE]:
             self.clean(w)
             self.call(w)
@@ -204,7 +254,7 @@ class CoreModel:
             made = self.made(w)
             self.call(w)
             assert self.made(w) == made, "what a kernel is given, or what it gives, was written to by others"
-            tc.end(self.m, w, 0)
+            ck.end(self.m, w, 0)
             self.m[w + tc.W_COUNT] = 0
         else:
             self.run._call_kernels(w)
@@ -224,8 +274,8 @@ class CoreModel:
     def made(self, w: int) -> bytes:
         return ctypes.string_at(int(self.m[self.m[w + tc.W_MADE]]), 64)
 
-    def name(self, record: int) -> tuple[int, int]:
-        return int(self.m[record + tc.R_STEP]), int(self.m[self.m[record + tc.R_IT] + tc.INDEX])
+    def name(self, record: int) -> tuple[int, ...]:
+        return int(self.m[record + tc.R_STEP]), *self.live.path(int(self.m[record + tc.R_IT]))
 
     # -- what must hold -----------------------------------------------------------------------------------
 
@@ -234,7 +284,8 @@ class CoreModel:
         self.put_back(at)
         m = self.m
         assert not m[tc.FAILED]
-        assert m[tc.NEWEST] - m[tc.OLDEST] + 1 <= m[tc.WINDOW], "more iterations than the window"
+        for f in self.live.frames():
+            assert m[f + tc.F_NEWEST] - m[f + tc.F_OLDEST] < m[f + tc.F_WINDOW], "more iterations than the window"
         assert m[tc.READY] == sum([m[put] - m[taken] for _, taken, put in RINGS]) + m[tc.HEAVIES]
         running = [name for names in at.busy.values() for name in names]
         assert m[tc.RUNNING] == len(running)
@@ -259,24 +310,14 @@ class CoreModel:
         self.put_back(at)
         return self.run._results()
 
-    def live(self) -> list[int]:
-        m = self.m
-        return [int(m[tc.RING] + m[tc.CELLS] * (k % m[tc.WINDOW])) for k in range(m[tc.OLDEST], m[tc.NEWEST] + 1)]
-
-    def slots(self, it: int) -> list[int]:
-        """What is in the slots of an iteration."""
-        m, found = self.m, []
-        for step in self.tables.steps:
-            first = it + tc.VALUES + m[step + tc.S_FIRST]
-            found += [int(m[first + k]) for k in range(m[step + tc.S_WIDTH])]
-        return found
-
     def held(self, at: Position) -> Counter[int]:
         """How often each counted buffer is held, by looking at all that can hold one."""
         m = self.m
-        found = [b for it in self.live() for b in self.slots(it)]
-        found += [int(m[m[tc.LATER] + 2 * k + 1]) for k in range(m[tc.LATERS])]
-        found += [int(m[m[tc.RESULTS] + k]) for k in range(len(self.tables.leaving))]
+        found = [int(m[m[tc.RESULTS] + k]) for k in range(len(self.tables.leaving))]
+        for f in self.live.frames():
+            found += self.live.slots(f, m[f + tc.F_TEMPLATE] + tc.VALUES)
+            found += [b for it in self.live.live_in(f) for b in self.live.slots(f, it + tc.VALUES)]
+            found += [b for _, b in self.live.waiting(f)]
         for worker in at.busy:
             found += self.buffers(self.area(worker))
         return Counter([b for b in found if b >= m[tc.COUNTED]])
@@ -306,17 +347,21 @@ class CoreModel:
                 return repr(objects[b])
             return ctypes.string_at(int(m[m[tc.ADDRESSES] + b]), 8) if b else b""
 
-        iterations = [
-            (int(m[it + tc.INDEX]), int(m[it + tc.OUTSTANDING]), tuple(map(value, self.slots(it))),
-             tuple([int(m[it + tc.VALUES + m[step + tc.S_COUNT]]) for step in self.tables.steps]))
-            for it in self.live()
-        ]  # fmt: skip
-        waiting = frozenset(
-            [(int(m[m[tc.LATER] + 2 * k]), value(int(m[m[tc.LATER] + 2 * k + 1]))) for k in range(m[tc.LATERS])]
-        )
+        iterations = frozenset([
+            (int(m[f + tc.F_LOOP]), self.live.path(it), int(m[it + tc.OUTSTANDING]),
+             tuple(map(value, self.live.slots(f, it + tc.VALUES))),
+             tuple([int(m[it + tc.VALUES + step.count]) for step in self.live.loop(f).steps]))
+            for f in self.live.frames() for it in self.live.live_in(f)
+        ])  # fmt: skip
+        frames = frozenset([
+            (int(m[f + tc.F_LOOP]), self.live.path(int(m[f + tc.F_PARENT])),
+             tuple(map(value, self.live.slots(f, m[f + tc.F_TEMPLATE] + tc.VALUES))),
+             frozenset([(edges, value(b)) for edges, b in self.live.waiting(f)]))
+            for f in self.live.frames()
+        ])  # fmt: skip
         ready = [
             m[ring] + tc.ITEM * (k & m[tc.MASK]) for ring, taken, put in RINGS for k in range(m[taken], m[put])
         ]  # fmt: skip
         ready += [m[tc.HEAVY] + tc.ITEM * k for k in range(m[tc.HEAVIES])]
-        items = frozenset([(int(m[place + 1]), int(m[m[place] + tc.INDEX])) for place in ready])
-        return tuple(iterations), waiting, items, int(m[tc.OVER])
+        items = frozenset([(int(m[place + 1]), *self.live.path(int(m[place]))) for place in ready])
+        return iterations, frames, items, int(m[tc.OVER])
