@@ -247,7 +247,7 @@ def test_the_end_of_its_time_ends_them_and_the_next_run_works(runs):
 def test_whatever_a_worker_comes_back_for_it_asks_whether_the_run_is_to_end(why):
     """One that comes back to wait, or to call others, may never use up its time."""
     run, asked = object.__new__(core_runs.CoreRun), []
-    run._m, run._unwanted = np.zeros(64, np.int64), []
+    run._m, run._unwanted, run._seen = np.zeros(64, np.int64), [], None
     run._core = lambda w, what: asked.append(what)
     assert run._heed(0, why) == why and not asked
     run._unwanted.append(True)
