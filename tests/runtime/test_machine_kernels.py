@@ -46,6 +46,7 @@ def at_once(monkeypatch):
             return True
 
     monkeypatch.setattr(machine_steps, "background", AtOnce)
+    monkeypatch.setattr(executable, "background", AtOnce)
     monkeypatch.setattr(machine_steps, "price", lambda *_: 0.0)
     monkeypatch.setattr(executable, "LONG", 0.0)
 

@@ -8,7 +8,7 @@ import threading
 import autoloop as al
 import numpy as np
 import pytest
-from api import Executable, Ownership, overlapped_parts
+from api import Executable, Ownership, background, config, executable, machine_kernels, overlapped_parts
 from executors import needs_native
 from test_machine_kernels import at_once as at_once
 from test_middling_kernels import by_hand, chains, lowered_of, numbers
@@ -144,3 +144,37 @@ def test_an_interrupt_ends_them_and_the_next_call_works(runs):
             f(x)
     timer.join()
     np.testing.assert_allclose(f(x), wanted, rtol=1e-4)
+
+
+@needs_native
+def test_large_graphs_are_looked_at_on_another_thread(runs, monkeypatch):
+    monkeypatch.setattr(executable, "background", background)  # nobody waits for it
+    looked, init = [], overlapped_parts.OverlappedParts.__init__
+
+    def noted(self, *args):
+        looked.append((threading.current_thread().name, config.get_num_threads()))
+        init(self, *args)
+
+    monkeypatch.setattr(overlapped_parts.OverlappedParts, "__init__", noted)
+    x, lowered = numbers(4_000), lowered_of(chains(260, 4), numbers(4_000))
+    assert len(lowered.nodes) >= executable.MANY
+    run = Executable(lowered, faster=machine_kernels.machine_kernels)
+    config.set_num_threads(2)
+    for _ in range(6):
+        np.testing.assert_allclose(run.run([x])[0], by_hand(x, 260, 4), rtol=1e-4, atol=1e-3)
+        background.wait(60)
+    assert looked == [("autoloop background", 2)]
+    assert runs and None not in runs, "nobody has gone on with what was found"
+
+
+@needs_native
+def test_what_fails_while_a_large_graph_is_looked_at_is_done_without(runs, monkeypatch):
+    def fails(self, *_):
+        raise MemoryError
+
+    monkeypatch.setattr(overlapped_parts.OverlappedParts, "__init__", fails)
+    x = numbers(4_000)
+    run = Executable(lowered_of(chains(260, 4), x), faster=machine_kernels.machine_kernels)
+    for _ in range(3):
+        np.testing.assert_allclose(run.run([x])[0], by_hand(x, 260, 4), rtol=1e-4, atol=1e-3)
+    assert not runs and run._faster is None

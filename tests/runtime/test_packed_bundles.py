@@ -127,7 +127,7 @@ def test_every_order_gives_what_single_steps_give(at_once):  # noqa: F811
 @pytest.mark.parametrize("threads", [1, 2])
 def test_where_machine_code_cannot_go_on_python_does(threads, at_once, monkeypatch):  # noqa: F811
     """The failure is that of the kernel, in its iteration; and the next run goes well."""
-    monkeypatch.setattr(Executable, "_look_for_loops", lambda *_: None)  # in native memory nothing is packed
+    monkeypatch.setattr(Executable, "_overlapped_loops", lambda *_: None)  # in native memory nothing is packed
 
     def program(n):
         x = al.constant(np.arange(8.0))

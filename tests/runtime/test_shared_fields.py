@@ -144,7 +144,7 @@ def test_kernels_are_replaced_while_runs_go_on(watched):
     replacing = Replacing(watched)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(executable, "LONG", 0.5)
-        codes = [code(f) for f in (Executable._note, Executable._look, executable.Ways.node_by_node)]
+        codes = [code(f) for f in (Executable._look, Executable._look_for_kernels, executable.Ways.node_by_node)]
         assert every_order(replacing.threads, codes, replacing.check, 1) > 30
 
 

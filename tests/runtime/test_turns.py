@@ -104,7 +104,7 @@ def test_of_a_turn_that_fails_what_stands_before_it_fails_first(threads, first):
 
 @needs_native
 def test_machine_code_does_a_turn_and_gives_the_last_values(at_once, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(Executable, "_look_for_loops", lambda *_: None)  # in native memory it is a step
+    monkeypatch.setattr(Executable, "_overlapped_loops", lambda *_: None)  # in native memory it is a step
 
     def program(x, w, n, a, b):
         i, y = 0, x

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import copy_context
+from functools import partial
+from math import inf
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.ownership import Ownership
-from ..base import config
+from ..base import background, config
 from ..base.deadlines import DEADLINE
-from ..base.forks import Kind, undivided
+from ..base.forks import Kind, generation, undivided
 from ..base.fp_warnings import asked, restore, setting, silence
 from ..base.profiler import boards
 from ..ir.graph import current_graph, eager
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from .batches import Machine
     from .faster_kernels import Source
     from .memory_limit import Budget, MemoryLimit
-    from .overlapped_loops import HopedLoops
+    from .overlapped_loops import Hoped, HopedLoops
     from .pieces import Piece
 
 
@@ -37,6 +40,8 @@ _KIND = Kind(
 )
 #: seconds that runs take before it is looked for faster kernels
 LONG = 0.1
+#: nodes from which on the background thread looks for them: a program of so many would stand still meanwhile
+MANY = 1000
 #: where a loop goes forward and one back there are more frames than this
 BACK = 2
 #: nanoseconds after which a run ends when its time is over, at most
@@ -162,7 +167,8 @@ class Executable:
         self._pieces: Sequence[Piece] = ()
         #: loops that may do without the interpreter
         self._loops: HopedLoops | None = None
-        self._is_looked_for_parts = False
+        #: the process in which the background thread is to look; any recent value will do: at worst it looks twice
+        self._asked = -1
         #: what runs go by: a run reads this once
         self._ways = self._planned(lowered)
 
@@ -252,24 +258,50 @@ class Executable:
         if self._faster is None and self._loops is None:
             return
         self._spent += seconds
-        if self._spent >= self._due and self._looking.acquire(blocking=False):
+        if self._spent < self._due:
+            return
+        if len(self._numpys.nodes) < MANY:
+            self._look()
+        elif self._asked == generation():
+            background.give_way()
+        else:
+            self._asked = generation()
+            if not background.submit(partial(copy_context().run, self._look_there)):
+                self._due = inf
+
+    def _look_there(self) -> None:
+        """Look on the background thread, where settings of the caller hold."""
+        try:
+            self._look()
+        except Exception:  # whatever is wrong, or gone, the program runs without
+            self._faster = self._loops = None
+        finally:
+            self._asked = -1
+
+    def _look(self) -> None:
+        """Go on with what is faster as far as it is there, unless somebody does."""
+        if self._looking.acquire(blocking=False):
             try:
                 if self._loops is not None:
                     self._look_at_loops(self._loops)
                 elif self._faster is not None:
-                    self._look(self._faster)
+                    self._look_for_kernels(self._faster)
             finally:
                 self._looking.release()
 
-    def _look(self, faster: Source | Callable[[], Source | None]) -> None:
+    def _look_for_kernels(self, faster: Source | Callable[[], Source | None]) -> None:
         """Go on with what faster kernels there are. The lock is held."""
         with undivided():
             from .faster_kernels import of_batches, with_kernels
+            from .overlapped_parts import OverlappedParts
 
         source = self._faster = faster() if callable(faster) else faster
-        if source is None or self._look_for_parts(source):
+        if source is None:
             return
-        pieces = self._pieces = self._pieces or list(self._pieces_hoped())
+        is_first = source is not faster and not self.donated  # code of parts is made sooner than that of larger ones
+        if is_first and self._hopes(OverlappedParts(self._numpys, self._owned, by_itself, by_itself_from), source):
+            return
+        pieces = self._pieces = self._pieces or list(_pieces(self._numpys, self._owned))
         found = source.kernels(pieces, self._spent, self.plan.parallel and config.get_num_threads() > 1)
         if found is None:
             self._due = source.due
@@ -280,34 +312,32 @@ class Executable:
             lowered, machine = with_kernels(self._numpys, pieces, found), of_batches(pieces, found)
             self._ways = self._planned(lowered, machine)
             if len(lowered.frames) > 1 and (self.plan.sharing or middling_kernels(lowered, light_kernels(lowered))):
-                self._look_for_loops(machine, source)
+                self._hopes(self._overlapped_loops(machine), source)
 
-    def _look_for_parts(self, source: Source) -> bool:
-        """Look once for what is handed out without the interpreter; returns whether there is any. The lock is held."""
-        if self._is_looked_for_parts or self.donated:
+    def _hopes(self, hoped: Hoped | None, source: Source) -> bool:
+        """Wait for the code of what may do without the interpreter; returns whether there is any such thing. The lock
+        is held."""
+        if hoped is None or not hoped.forms:
             return False
         with undivided():
-            from .overlapped_parts import hoped_parts
+            from .overlapped_loops import HopedLoops
 
-        self._is_looked_for_parts = True
-        self._loops, self._due = hoped_parts(self._numpys, self._owned, source, by_itself, by_itself_from), 0.0
-        return self._loops is not None
+        self._loops, self._due = HopedLoops(hoped, source), 0.0
+        return True
 
-    def _look_for_loops(self, machine: Machine, source: Source) -> None:
-        """Look for loops that can do without the interpreter. The lock is held."""
+    def _overlapped_loops(self, machine: Machine) -> Hoped | None:
+        """Return loops that may do without the interpreter."""
         with undivided():
             from .overlapped_loops import OverlappedLoops
 
         joined, single = with_joined_steps(self.lowered, self._owned, machine, True)
         plan = Plan(joined, self._owned, single, self.lowered)
         if not plan.sharing:
-            return
+            return None
         there = {node.frame for node in self.plan.nodes if node.kind is not GONE.kind}
         whole = set(range(len(joined.frames))) - there
         runs = by_itself, by_itself_from
-        loops = OverlappedLoops(self._numpys, self.lowered, joined, plan, self._owned, *runs, False, whole)
-        if loops.forms:
-            self._loops, self._due = loops.hoped(source), 0.0
+        return OverlappedLoops(self._numpys, self.lowered, joined, plan, self._owned, *runs, False, whole)
 
     def _look_at_loops(self, loops: HopedLoops) -> None:
         """Go on with loops that do without the interpreter once they are there. The lock is held."""
@@ -321,17 +351,6 @@ class Executable:
             self._ways = Ways(self.lowered, plan, self._owned, self._ways.moved, found)
             self._loops = loops.around(found, plan)
             self._due = 0.0
-
-    def _pieces_hoped(self) -> Iterator[Piece]:
-        """Return what may be machine code, of the graph as it is joined where all of that is."""
-        with undivided():
-            from .loop_parts import part_pieces
-            from .loop_pieces import loop_pieces
-            from .pieces import pieces_of
-
-        joined, _ = with_joined_steps(self._numpys, self._owned, None)
-        whole = [*loop_pieces(self._numpys, joined.nodes), *part_pieces(self._numpys, joined.nodes)]
-        return pieces_of(self._numpys, joined.nodes, whole)
 
     def _plan_of(self, ways: Ways, is_silent: bool, watch: Watch | None, budget: Budget | None) -> Plan:
         """Return what a run goes by."""
@@ -349,6 +368,18 @@ class Executable:
         if not ways.may_join(watch):
             return ways.node_by_node()
         return ways.moved if boards else ways.plan
+
+
+def _pieces(numpys: Lowered, owned: Ownership) -> Iterator[Piece]:
+    """Return what may be machine code, of the graph as it is joined where all of that is."""
+    with undivided():
+        from .loop_parts import part_pieces
+        from .loop_pieces import loop_pieces
+        from .pieces import pieces_of
+
+    joined, _ = with_joined_steps(numpys, owned, None)
+    whole = [*loop_pieces(numpys, joined.nodes), *part_pieces(numpys, joined.nodes)]
+    return pieces_of(numpys, joined.nodes, whole)
 
 
 def _count(plan: Plan, threads: int | None, values: int) -> int:

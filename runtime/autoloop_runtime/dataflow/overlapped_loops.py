@@ -238,10 +238,6 @@ class OverlappedLoops:
             todo += new
         return found
 
-    def hoped(self, source: Source) -> HopedLoops:
-        """Return them as long as it is not known whether there is code of them."""
-        return HopedLoops(self, source)
-
     def around(self, found: Lowered, plan: Plan) -> OverlappedLoops:
         """Return the loops around those that are one step in ``found``."""
         runs = self._run, self._go_on

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from math import inf
-from typing import TYPE_CHECKING
 
 from ..analysis.aliasing import is_fresh
 from ..analysis.cost import ARRAY_CALL
@@ -26,13 +25,10 @@ from .critical_path import CriticalPaths
 from .dependence import LONG, Dependence
 from .execution_plan import Plan
 from .flat_graph import GONE, FlatNode, FrameInfo, Kind, Lowered, Port, nanoseconds, renamed
-from .overlapped_loops import GoOn, HopedLoops, OverlappedLoop, Run, forms_of_tokens
+from .overlapped_loops import GoOn, OverlappedLoop, Run, forms_of_tokens
 from .pieces import only_gives
 from .step_forms import StepCode, StepForm, step_forms
 from .whole_loops import is_light, with_joined_steps
-
-if TYPE_CHECKING:
-    from .faster_kernels import Source
 
 #: nanoseconds of all of them for which a run in native memory is worth beginning
 WORTH = 20 * LONG
@@ -42,13 +38,6 @@ GAIN = 1.5
 COPY = 4.0
 #: the frame that they are put in
 FRAME = 1
-
-
-def hoped_parts(lowered: Lowered, owned: Ownership, source: Source, run: Run, go_on: GoOn) -> HopedLoops | None:
-    """Return those of a graph as long as it is not known whether there is code of them, which is made sooner than that
-    of larger parts; None if there are none."""
-    parts = OverlappedParts(lowered, owned, run, go_on)
-    return HopedLoops(parts, source) if parts.forms else None
 
 
 class OverlappedParts:
