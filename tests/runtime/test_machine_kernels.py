@@ -11,6 +11,7 @@ import pytest
 from api import (
     config,
     executable,
+    faster_kernels,
     forks,
     linked_code,
     lower,
@@ -46,7 +47,7 @@ def at_once(monkeypatch):
             return True
 
     monkeypatch.setattr(machine_steps, "background", AtOnce)
-    monkeypatch.setattr(executable, "background", AtOnce)
+    monkeypatch.setattr(faster_kernels, "background", AtOnce)
     monkeypatch.setattr(machine_steps, "price", lambda *_: 0.0)
     monkeypatch.setattr(executable, "LONG", 0.0)
 

@@ -8,7 +8,7 @@ import threading
 import autoloop as al
 import numpy as np
 import pytest
-from api import Executable, Ownership, background, config, executable, machine_kernels, overlapped_parts
+from api import Executable, Ownership, background, config, executable, faster_kernels, machine_kernels, overlapped_parts
 from executors import needs_native
 from test_machine_kernels import at_once as at_once
 from test_middling_kernels import by_hand, chains, lowered_of, numbers
@@ -148,7 +148,7 @@ def test_an_interrupt_ends_them_and_the_next_call_works(runs):
 
 @needs_native
 def test_large_graphs_are_looked_at_on_another_thread(runs, monkeypatch):
-    monkeypatch.setattr(executable, "background", background)  # nobody waits for it
+    monkeypatch.setattr(faster_kernels, "background", background)  # nobody waits for it
     looked, init = [], overlapped_parts.OverlappedParts.__init__
 
     def noted(self, *args):

@@ -71,7 +71,7 @@ class Batch:
             times = machine.times
         #: whether it is worth another thread, and leaves the interpreter to others while it works
         is_machine = self._machine is not None and not self.is_stacked
-        self.is_heavy = is_worth_a_thread(times, is_machine, STACKED if self.is_stacked else LONG)
+        self.is_heavy = is_worth_a_thread(times, is_machine, self.is_stacked)
         self._tree: BatchTree | None = None
         self._walk: BatchWalk | None = None
         self._run: RunBatch | None = None
@@ -181,7 +181,7 @@ class Batch:
         return here is not None and self._walk is not None and here.tb_frame.f_code is self._walk.walked
 
 
-def is_worth_a_thread(times: Sequence[float], is_machine: bool, long: float = LONG) -> bool:
+def is_worth_a_thread(times: Sequence[float], is_machine: bool, is_stacked: bool = False) -> bool:
     """Return whether kernels that take such times are worth another thread together, and leave the interpreter to
-    others while they work, as machine code does, and NumPy's do that take ``long``, the mean of them."""
-    return sum(times) > HEAVY and (is_machine or sum(times) > len(times) * long)
+    others while they work, as machine code does, and NumPy's do that take long, the mean of them."""
+    return sum(times) > HEAVY and (is_machine or sum(times) > len(times) * (STACKED if is_stacked else LONG))

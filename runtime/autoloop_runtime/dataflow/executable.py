@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from contextvars import copy_context
-from functools import partial
 from math import inf
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.ownership import Ownership
-from ..base import background, config
+from ..base import config
 from ..base.deadlines import DEADLINE
 from ..base.forks import Kind, generation, undivided
 from ..base.fp_warnings import asked, restore, setting, silence
@@ -262,12 +260,14 @@ class Executable:
             return
         if len(self._numpys.nodes) < MANY:
             self._look()
-        elif self._asked == generation():
-            background.give_way()
-        else:
+            return
+        with undivided():
+            from .faster_kernels import looked_for_beside
+
+        if not (is_asked := self._asked == generation()):
             self._asked = generation()
-            if not background.submit(partial(copy_context().run, self._look_there)):
-                self._due = inf
+        if not looked_for_beside(self._look_there, is_asked):
+            self._due = inf
 
     def _look_there(self) -> None:
         """Look on the background thread, where settings of the caller hold."""

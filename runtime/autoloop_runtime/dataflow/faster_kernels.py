@@ -7,8 +7,11 @@ the kernels with which it began to its end.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
+from functools import partial
 from typing import Any, Protocol
 
+from ..base import background
 from ..base.dataclass import replace
 from .core_tables import Enter
 from .flat_graph import Lowered
@@ -74,3 +77,12 @@ def of_batches(pieces: Sequence[Piece], kernels: Kernels) -> dict[tuple[int, ...
     """Return the kernels of batches by their members, with what they are given."""
     those = [piece for piece in pieces if piece.is_batch and piece.key in kernels]
     return {one.key: MachinePart(kernels[one.key], one.inputs, one.results, one.given, one.made) for one in those}
+
+
+def looked_for_beside(look: Callable[[], None], is_asked: bool) -> bool:
+    """Have the background thread look for them, under the settings of the caller; leave it the interpreter for a moment
+    if it was asked before. Returns whether it will."""
+    if is_asked:
+        background.give_way()
+        return True
+    return background.submit(partial(copy_context().run, look))

@@ -6,7 +6,6 @@ values; they differ in how the graph is walked (see ``EXECUTORS``).
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -30,6 +29,7 @@ from ..ir.run_state import EAGER, RunState
 from ..ir.tensor import Tensor
 
 if TYPE_CHECKING:
+    from .lazy_inputs import LazyInputs
     from .runner import Runner
 
 
@@ -88,9 +88,11 @@ def run_now(build: Callable[[], Any]) -> Any:
             set_outputs(graph, [convert_to_tensor(leaf) for leaf in leaves])
         return leaves, structure
 
-    lazy = _taking_lazy(graph) if "dask.array" in sys.modules and not recorders() else None
+    taken = _Taken(graph)
+    if not recorders():
+        graph.record(TakenArrays).take = taken.take
     leaves, structure = undisturbed(trace)
-    if lazy:
+    if lazy := taken.inputs:
         given = lazy.let_be_theirs()
         made = [one if lazy.holds(one) else wrap(one) for one in prepare(graph, "dataflow").run(given, EAGER)]
         return nest.unflatten(structure, made[: len(leaves)])
@@ -98,14 +100,20 @@ def run_now(build: Callable[[], Any]) -> Any:
     return nest.unflatten(structure, results[: len(leaves)])
 
 
-def _taking_lazy(graph: Graph) -> Any:
-    """Let a graph take arrays that are elsewhere as inputs; return what knows them, false if there are none."""
-    with undivided():
-        from .lazy_inputs import LazyInputs
+class _Taken:
+    """Arrays that are elsewhere, which a graph takes as inputs: what knows them is loaded with the first."""
 
-    made = LazyInputs(graph)
-    graph.record(TakenArrays).take = made.take
-    return made
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self.inputs: LazyInputs | None = None
+
+    def take(self, value: Any) -> Tensor | None:
+        """Return what stands for an array; None if nobody knows its library."""
+        if self.inputs is None:
+            with undivided():
+                from .lazy_inputs import LazyInputs
+            self.inputs = LazyInputs(self._graph)
+        return self.inputs.take(value)
 
 
 def run_graph(graph: Graph, runner: Runner, inputs: Sequence[Tensor], state: RunState = EAGER) -> list[Tensor]:
@@ -130,16 +138,18 @@ def _computed_elsewhere(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapp
     with undivided():
         from .eager_elsewhere import walked
     graph = Graph(ordered=True)
-    taken = _taking_lazy(graph)
+    taking = _Taken(graph)
+    graph.record(TakenArrays).take = taking.take
     with graph.as_default():
         leaves, structure = nest.flatten_with_structure(f(*args, **kwargs), expand_composites=True)
         places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
         set_outputs(graph, [leaves[k] for k in places])
+    taken = taking.inputs
     given = taken.let_be_theirs() if taken else []
     made = walked(graph, taken.namespace, given) if taken else None
     made = prepare(graph, "dataflow").run(given, EAGER) if made is None else made
     for k, one in zip(places, made):  # without the last effect
-        leaves[k] = one if taken.holds(one) else wrap(one)
+        leaves[k] = one if taken is not None and taken.holds(one) else wrap(one)
     return nest.unflatten(structure, leaves)
 
 
