@@ -64,6 +64,13 @@ def test_sums_of_rows_are_those_of_arrays():
         check(lambda x: program(al, x), lambda x: program(np, x), given(size), threads=(1,))
 
 
+def test_sums_of_what_is_given_are_computed_beside():
+    def program(xp, x, y):
+        return [xp.stack([*[xp.sum(y) for y in chains(xp, FUNCTIONS, 8, x)], xp.sum(x), xp.sum(xp.sin(x) / xp.sum(y))])]
+
+    check(lambda *x: program(al, *x), lambda *x: program(np, *x), given(30), given(20))
+
+
 def test_arrays_that_leave_are_copies():
     def program(xp, x):
         return chains(xp, FUNCTIONS[:3], 8, x)

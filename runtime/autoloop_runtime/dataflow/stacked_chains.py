@@ -135,10 +135,13 @@ def _may_be_row(flat: FlatNode, owned: Ownership) -> bool:
 
 
 def _fits(nodes: Sequence[FlatNode], flat: FlatNode, own: set[int]) -> bool:
-    """Return whether rows of the chains' own are not stretched, and other arrays lie in order."""
+    """Return whether rows of the chains' own are not stretched, other arrays lie in order, and what is summed up is a
+    row."""
     source = flat.source
     assert source is not None
     for port, tensor in zip(flat.inputs, source.inputs):
+        if source.op is SUM and port[0] not in own:
+            return False
         if port[0] in own:
             if source.op is not SUM and tensor.shape.rank and tensor.shape != source.outputs[0].shape:
                 return False
