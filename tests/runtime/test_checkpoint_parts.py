@@ -120,6 +120,31 @@ def test_each_checkpoint_is_whole_by_itself(tmp_path):
         assert folder.newest().places[0].iteration == 19
 
 
+def test_it_goes_on_where_a_list_was_still_empty(tmp_path, monkeypatch):
+    @al.function
+    def late(x, n):
+        out = []
+        i = 0
+        while i < n:
+            x = np.sin(x) + 1
+            if i >= 6:
+                out.append(x.sum())
+            i += 1
+        return out
+
+    save = checkpoints.CheckpointFolder.save
+
+    def fails(folder, *args):
+        save(folder, *args)
+        raise Crash
+
+    with monkeypatch.context() as patch, pytest.raises(Crash), al.keep_checkpoints(tmp_path, checkpoint_every=2):
+        patch.setattr(checkpoints.CheckpointFolder, "save", fails)
+        late(X, np.int64(9))
+    with al.keep_checkpoints(tmp_path, checkpoint_every=2, resume=True):
+        np.testing.assert_array_equal(late(X, np.int64(9)), late.python_function(X, 9))
+
+
 def test_what_has_changed_is_written_anew(tmp_path):
     spec = api.ArraySpec(np.dtype(float), al.TensorShape(X.shape), True, False, True)
     with checkpoints.CheckpointFolder(str(tmp_path), "run") as folder:

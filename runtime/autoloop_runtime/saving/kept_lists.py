@@ -27,7 +27,7 @@ def list_row(
     writer = ValueWriter()
     row: dict[str, Any] = {
         "size": size, "spec": writer.form(made.spec, "what a list holds"), "cleared": sorted(made.cleared),
-        "there": arrays.add(np.array([bool(stamp) for stamp in made.stamps[:size]])),
+        "there": arrays.add(np.array([bool(stamp) for stamp in made.stamps[:size]], bool)),
         "form": None if made.shape is None else [*map(int, made.shape)],
     }  # fmt: skip
     if made.rows is not None:
