@@ -108,6 +108,32 @@ def test_what_fails_is_told_as_elsewhere_and_nothing_is_done_twice(runs):
     assert log == [(i, j) for i in range(4) for j in range(3)] and None in runs and runs[-1] is not None
 
 
+TABLE = np.ones(4, np.float32)
+
+
+def opened_by_nothing_else(a, b, n):
+    """A loop in a loop that needs nothing of the iteration around it but that there is one."""
+    s = np.float32(0)
+    for i in range(n):
+        s = s + TABLE[i]
+        c = b
+        for _ in range(n):
+            c = np.tanh(a @ V) * 0.5 + a
+        a = np.tanh(a @ V)
+        b = np.tanh(b @ W + a)
+    return a, b, c, s
+
+
+def test_python_goes_on_where_a_loop_is_opened_by_nothing_else(runs):
+    f = al.function(opened_by_nothing_else, executor="dataflow")
+    for _ in range(5):
+        f(A, B, np.int64(3))
+    runs.clear()
+    with pytest.raises(IndexError, match="index 4 is out of bounds"):
+        f(A, B, np.int64(6))
+    assert runs == [None]
+
+
 def test_an_interrupt_ends_them_and_the_next_call_works(runs):
     f = made(side_by_side)
     wanted = flat(f(A, B, al.constant(3)))

@@ -181,3 +181,22 @@ def test_a_worker_leaves_when_python_has_taken_what_it_noted():
     assert run._core(w, core_workers.WORK) & 7 == core_workers.ENDED and m[token_core.PRESENT] == 0
     run._seen.tell()
     assert len(recorder.slices) == count > 20
+
+
+def test_what_is_noted_of_a_kernel_that_python_calls_is_its_own():
+    """Not that of the first of those that Python has just taken."""
+    lowered, feeds = lowered_of(register, 3)
+    with profiler.trace() as recorder:
+        seen = seen_runs.Seen(recorder, lowered, 1)
+    run = CoreRun(tables_of(lowered, 1, lambda _: True), lambda *_: 0, 1, seen=seen)
+    m = run._m
+    run._enter = lambda _, w, what, number, address: core_workers.core(m, w, what, number, address)
+    assert run._take_in(given(lowered, feeds))
+    w = int(m[token_core.AREAS])
+    run._core(w, core_workers.START)
+    m[m[w + core_events.W_EVENTS] + core_events.V_WHAT] = core_events.STOLEN
+    m[w + core_events.W_TOLD] = 1
+    assert run._core(w, core_workers.WORK) == core_workers.KERNELS
+    run._heed(w, core_workers.KERNELS)
+    assert len(run._seen._taken) == 1
+    assert "steals" not in {curve for curve, _, _ in recorder.added}, recorder.added

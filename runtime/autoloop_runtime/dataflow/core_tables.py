@@ -169,17 +169,18 @@ class LoopTables(FrameTables):
     def _tell_step(self, step: Step) -> None:
         at = self._steps[step]
         found = {tc.S_FIRST: step.first, tc.S_WIDTH: step.width, tc.S_COUNT: step.count, tc.S_OTHERWISE: -1}
+        given = self._given(step)
         if step.call is None:
             found[tc.S_EDGES] = self._place_of(step.edges)
             if step.otherwise is not None:
-                if self._given(step)[1] is None:
+                if given[1] is None:
                     raise Untold
                 found[tc.S_OTHERWISE] = self._place_of(step.otherwise)
         else:
             code = self._codes.get(step.flat.index)
             outs = [(step.flat.index, k) for k in range(len(step.outs or (0,)))]
             forms = list(map(self._forms.get, outs)) if code is None else list(code.outputs)
-            called = self.called[at] = CalledStep(step, self._given(step), forms, code is not None)
+            called = self.called[at] = CalledStep(step, given, forms, code is not None)
             left, rate = self._order.behind(step)
             found |= {
                 tc.S_KIND: tc.IS_HEAVY if _is_heavy(step) else tc.IS_LIGHT,

@@ -80,6 +80,8 @@ class SeenCore:
             self._taken.append(
                 (self._seen.recorder.thread(), m[at : at + count * ce.EVENT].reshape(-1, ce.EVENT).copy())
             )
+            # a kernel that it has come back with is noted behind those
+            m[at : at + ce.EVENT] = m[at + count * ce.EVENT : at + (count + 1) * ce.EVENT]
             self._seen.recorder.coming(sum([len(events) for _, events in self._taken]))
 
     # -- kernels that Python calls ------------------------------------------------------------------------
