@@ -93,6 +93,7 @@ def test_of_as_many_neighbours_as_the_sample_says_one_is_tried(monkeypatch, one_
 
 
 def test_of_many_cases_of_programs_a_sample_is_tried(monkeypatch):
+    monkeypatch.setattr(day_sample, "TURN", 0)
     folder = day_sample.TESTS
     cases = [*range(20)]
     for one_in, programs, others in ((1, 20, 20), (4, 5, 7), (5, 4, 7)):

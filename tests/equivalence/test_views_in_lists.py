@@ -166,3 +166,24 @@ def test_what_is_given_beside_a_list_is_no_memory_of_its_elements(given):
 @pytest.mark.parametrize("put", ["x[::-1]", "x[3:]", "x[2:5][::2]"])
 def test_of_arrays_of_any_extent(put):
     check(loop(put), False, [SEVEN[:size] for size in (7, 5, 4, 3, 2)])
+
+
+def test_elements_that_a_run_has_made_together_are_not_one():
+    """Those of a run are rows of one array: behind it, in the next trace, they are no views of each other."""
+    text = module(
+        "x = x * 1\ni = 0\nwhile x.sum() > i:\n    i += 1\n    L.append((x*i, i))\n    L[0] = x*2, 2\nreturn x",
+        "L = []",
+        "L",
+    )
+    plain, made = world("rows of plain", text), world("rows", text)
+    f, log, wanted = al.function(made["f"]), made["L"], plain["L"]
+    with warnings.catch_warnings(action="error"):
+        for _ in range(4):
+            x = np.array([1.0, 2.0, 0.0])
+            np.testing.assert_array_equal(f(x), plain["f"](x))
+    assert len(log) == len(wanted) == 12
+    for one, other in zip(log, wanted, strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+        assert one[1] == other[1]
+    log[1][0][:] += 1.0
+    np.testing.assert_array_equal(log[2][0], wanted[2][0])

@@ -164,15 +164,18 @@ def _told_alone(
     every: Sequence[ListedArray], taken: dict[Storage, ListedArray], around: set[Storage], real: Collection[Any]
 ) -> Iterator[ListedArray]:
     """Yield what is not of its iteration alone, or is seen elsewhere, or is there twice."""
-    times: Counter[Any] = Counter()
+    times, rows = Counter[Any](), set[Any]()
+    twice = _overlapping([one.array for one in every if one.storage is None])
     for one in every:
         if one.is_taken or one.is_written:
             if one.storage in around and not one.is_written:
                 yield one
             continue
-        if one.storage is None:
+        if one.storage is None:  # rows of one array, as runs give elements, are several
             keys: set[Any] = {place_of(one.array)}
-            is_alone = (one.is_made_here or one.loop is None) and keys.isdisjoint(real)
+            is_alone = (one.is_made_here or one.loop is None) and keys.isdisjoint(real) and id(one.array) not in twice
+            keys -= rows
+            rows |= keys
         else:
             keys = every_memory(one.array)
             is_alone = (
@@ -184,3 +187,14 @@ def _told_alone(
         times.update(keys)
         if not is_alone or any(times[key] > 1 for key in keys):
             yield one
+
+
+def _overlapping(arrays: Iterable[np.ndarray[Any, Any]]) -> set[int]:
+    """Return which of some arrays, by id, may have memory in common with another one that stands among them."""
+    found, end, last = set[int](), 0, 0
+    for low, high, mine in sorted((*np.lib.array_utils.byte_bounds(array), id(array)) for array in arrays):
+        if low < end:
+            found |= {mine, last}
+        if high >= end:
+            end, last = max(high, low + 1), mine
+    return found
