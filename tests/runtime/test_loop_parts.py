@@ -8,7 +8,7 @@ import threading
 import autoloop as al
 import numpy as np
 import pytest
-from api import Executable, Graph, SeededExecutor, TensorShape, lower, machine_kernels
+from api import Executable, Graph, SeededExecutor, TensorShape, config, lower, machine_kernels
 from executors import needs_native
 from flow import call, called_parts, probe
 from test_machine_kernels import at_once as at_once
@@ -299,3 +299,33 @@ def test_random_loops_do_what_they_do_node_by_node(seeds, at_once):
                 np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
         found += len(called_parts(executable))
     assert found > len(seeds) / 2
+
+
+def in_two_loops(a, c, n):
+    """Kernels in a loop in a loop in a loop, given what does not change in any of them; beside heavy ones."""
+    for i in range(n + 1):
+        b = np.tanh(a @ LARGE) * 0.5 + a * 0.3
+        for j in range(i):
+            for k in range(n - j):
+                b = b * 0.5 + c * 0.25 + 0.01 * k
+                a = a * 0.5 + b * 0.25 + 0.01 * k
+        a = np.tanh(a @ LARGE)
+        b = np.tanh(b @ LARGE)
+        a = np.tanh(a @ LARGE + 0.1 * a)
+    return a, b
+
+
+LARGE = RNG.standard_normal((80, 80)) * 0.03
+
+
+def test_what_a_part_is_given_has_the_names_of_the_loop_that_is_one(at_once):
+    """It was found where only the innermost was."""
+    before = config.get_num_threads()
+    config.set_num_threads(2)
+    try:
+        f = al.function(in_two_loops, executor="dataflow")
+        for _ in range(4):
+            for found, wanted in zip(f(LARGE, LARGE.T, np.int64(3)), in_two_loops(LARGE, LARGE.T, 3), strict=True):
+                np.testing.assert_allclose(found, wanted)
+    finally:
+        config.set_num_threads(before)

@@ -87,18 +87,25 @@ class LoopCode(ItemCode):
 
     def _part(self, item: Part, after: set[Port], depth: int) -> tuple[Lines, set[Port]]:
         found = self._machine.get(item.key)
-        if found is None:
+        # it was found where another loop was one, perhaps one in this one, and what that is given has other names here
+        inputs = [] if found is None else list(map(self._items_of.source, found.inputs))
+        if found is None or not all(map(self._is_known, inputs)):
             return super()._part(item, after, depth)
         k = item.key[1]
         self._globals[f"p{k}"] = found.kernel
-        given = ", ".join(map(self._given, found.inputs))
+        given = ", ".join(map(self._given, inputs))
         made = "".join([f"{self._name(port)}, " for port in item.outputs])
         by_itself, before = super()._part(item, set(after), depth + 1)
-        before |= set(found.inputs)
+        before |= set(inputs)
         lines: Lines = [(depth, f"made{k} = p{k}({given})", None), (depth, f"if made{k} is None:", None), *by_itself]
         lines += [(depth, "else:", None), (depth + 1, f"{made} = made{k}", None)]
-        lines += [*self._dropped(found.inputs, after, depth), (depth, f"made{k} = None", None)]
+        lines += [*self._dropped(inputs, after, depth), (depth, f"made{k} = None", None)]
         return lines, before
+
+    def _is_known(self, port: Port) -> bool:
+        """Return whether there is a value of this loop, or one that it is given."""
+        node = self._nodes[port[0]]
+        return port in self._captured or node.kind is Kind.CONST or node.frame in self._members
 
     def _given(self, port: Port) -> str:
         """Return the name of a value that machine code is given. It takes C order only: a matrix from outside, which
