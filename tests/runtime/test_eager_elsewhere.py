@@ -111,6 +111,19 @@ def test_others_leave_them(lazy):
         same(f(V), got, kind)
 
 
+def test_what_can_be_gone_through_once_is_gone_through_once(lazy):
+    made, fetched, kind = lazy
+    values = [V, V * 2, V * 3]
+    for f in (
+        al.stack, al.concat, al.hstack, al.vstack, lambda x: al.concat(x, axis=None), lambda x: al.stack(values=x),
+    ):  # fmt: skip
+        for k in range(3):
+            got = f(iter([made(one) if j == k else one for j, one in enumerate(values)]))
+            assert not fetched
+            same(f(values), got, kind)
+            fetched.clear()
+
+
 def test_operators_of_tensors_leave_them(lazy):
     made, fetched, kind = lazy
     t = al.constant(V)

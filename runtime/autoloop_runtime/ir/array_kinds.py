@@ -150,6 +150,11 @@ def computing(f: _F) -> _F:
 
     @functools.wraps(f)
     def public(*args: Any, **kwargs: Any) -> Any:
+        # it may be called twice, and what can be gone through once is empty then
+        if args and hasattr(type(args[0]), "__next__"):
+            args = [*args[0]], *args[1:]
+        if kwargs:
+            kwargs = {name: [*one] if hasattr(type(one), "__next__") else one for name, one in kwargs.items()}
         try:
             return f(*args, **kwargs)
         except GivenElsewhere:
