@@ -134,6 +134,17 @@ def test_operators_of_tensors_leave_them(lazy):
         same((f(t, t), f(t, t)), got, kind)
 
 
+def test_operators_of_complex_tensors_leave_them(lazy):
+    made, fetched, kind = lazy
+    for z, x in ((V + 1j, V - 2j), (V, V - 2j), (V + 1j, V), (np.array(2 + 1j), np.array(1 - 2j))):
+        t, lazily = al.constant(z), made(x) if x.ndim else made(np.array([x]))[0]
+        for f in (operator.mul, np.multiply, operator.truediv, operator.pow, lambda a, b: abs(a * b) ** 2):
+            fetched.clear()
+            got = f(t, lazily)
+            assert not fetched
+            same(f(z, x), got, kind)
+
+
 def test_a_decorated_function_gives_the_same_kind(lazy):
     made, _, kind = lazy
     same(al.sum(made(V)), al.function(al.sum)(made(V)), kind)
@@ -172,13 +183,16 @@ def test_arrays_on_another_device_stay_there():
     x = xs.asarray(V, device=there)
     made = (
         al.sum(x, 0),
+        al.constant(V) * x,
+        al.constant(V + 1j) * x,
         al.matmul(x, al.transpose(x)),
         al.while_loop(lambda s: al.sum(s) < 99, lambda s: s * 2.0, [x])[0],
     )
-    wants = al.sum(V, 0), al.matmul(V, V.T), V * 4.0
+    wants = al.sum(V, 0), V * V, (V + 1j) * V, al.matmul(V, V.T), V * 4.0
     for got, want in zip(made, wants, strict=True):
         assert got.device == there
         np.testing.assert_allclose(np.asarray(got.to_device(xs.Device("CPU_DEVICE"))), np.asarray(want))
+    assert isinstance(al.constant(V) * xs.asarray(V), al.Tensor)
     assert isinstance(al.sum(xs.asarray(V)), al.Tensor)  # one that is here is taken over, as ever
     with pytest.raises(NotImplementedError, match="one of array_api_strict is beside it|one of .* on .* is beside it"):
         al.add(x, xs.asarray(V, device=xs.Device("device2")))

@@ -238,7 +238,10 @@ def operator_takes_loop(dtype: DType, *operands: Any) -> bool:
 
 def is_complex(x: Any) -> bool:
     """Return whether an operand is complex: an array, or a number of Python's."""
-    return x.dtype.kind == "c" if hasattr(x, "dtype") else isinstance(x, complex)
+    if not hasattr(x, "dtype"):
+        return isinstance(x, complex)
+    kind: str | None = getattr(x.dtype, "kind", None)
+    return kind == "c" if kind is not None else "complex" in str(x.dtype)  # of another library's
 
 
 def of_complex(f: Function, loop: Op, ufunc: Any) -> Callable[..., Any]:
@@ -253,16 +256,24 @@ def of_complex(f: Function, loop: Op, ufunc: Any) -> Callable[..., Any]:
     """
     op, rule = op_of(f), of_ufunc(ufunc)
 
+    @catching
     def counterpart(*operands: Any, name: str | None = None) -> Any:
-        if not any(map(is_complex, operands)):
-            return f(*operands, name=name)
-        inputs = promoted(op.name, rule, *operands)
+        try:
+            if not any(map(is_complex, operands)):
+                return f(*operands, name=name)
+            inputs = promoted(op.name, rule, *operands)
+        except GivenElsewhere:
+            return computed_elsewhere(counterpart, *operands, name=name)
         return apply(loop if may_lack_axes(inputs) else op, inputs, None, name)
 
+    @catching
     def operator(*operands: Any) -> Any:
-        if not any(map(is_complex, operands)):
-            return f(*operands)
-        inputs = promoted(op.name, rule, *operands)
+        try:
+            if not any(map(is_complex, operands)):
+                return f(*operands)
+            inputs = promoted(op.name, rule, *operands)
+        except GivenElsewhere:
+            return computed_elsewhere(operator, *operands)
         takes_loop = may_lack_axes(inputs) and operator_takes_loop(inputs[0].dtype, *operands)
         return apply(loop if takes_loop else op, inputs)
 
