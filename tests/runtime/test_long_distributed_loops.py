@@ -41,11 +41,11 @@ def held():
 
 @pytest.fixture
 def collected():
-    """Collects cycles as programs do: tests leave that for later, and how much a process has at most does not go back."""
-    gc.unfreeze()
-    gc.enable()
+    """Has cycles collected as in programs: tests leave them, and what a process has had is not all given back."""
+    before = gc.get_threshold()
+    gc.set_threshold(2000, 10, 10)
     yield
-    gc.disable()
+    gc.set_threshold(*before)
 
 
 @pytest.mark.nightly
