@@ -52,7 +52,7 @@ def collected():
 @pytest.mark.usefixtures("collected")
 def test_no_process_remembers_ten_thousand_iterations():
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    # of its last messages Dask keeps 1,000 to each process, with the graphs in them: up to 180 MB, and no more
+    # of its last messages Dask keeps 1,000 to each process, with the graphs in them
     short = dask.config.set({"distributed.admin.low-level-log-length": 10})
     with short, distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         x = da.arange(40.0, chunks=20).persist()
