@@ -157,7 +157,7 @@ ASKED = OF_NAMESPACES | frozenset((
     "is_scalar", "is_set", "is_whole", "is_writeable", "kind_of_part", "kinds", "known", "layout", "leaving", "left",
     "length", "like", "list_of", "lists", "may_be_scalar", "meets_arrays", "named", "needed", "noted", "numbers",
     "of_type",
-    "overwrite", "packed", "parts", "parts_of", "plain", "refuse", "refuse_leaving", "same_as", "seen_as",
+    "overwrite", "packed", "parts", "parts_of", "plain", "read_only", "refuse", "refuse_leaving", "same_as", "seen_as",
     "settled_value", "several", "source", "stack", "static", "stays", "storage", "structure", "tag", "types", "value",
     "vector", "view_of", "viewed", "whole", "with_types_of",
 ))  # fmt: skip
