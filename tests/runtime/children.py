@@ -38,10 +38,12 @@ def run_python(code: str, *flags: str, **environment: str) -> str:
     return _finished([*flags, "-c", textwrap.dedent(code)], environment)[0]
 
 
-def run_file(code: str, folder: Path, timeout: float = 100, **environment: str) -> tuple[str, str]:
+def run_file(
+    code: str, folder: Path, timeout: float = 100, arguments: Sequence[str] = (), **environment: str
+) -> tuple[str, str]:  # fmt: skip
     """Standard output and error of a program with a source file, so that its functions can be converted."""
     (folder / "program.py").write_text(code)
-    return _finished([str(folder / "program.py")], environment, timeout)
+    return _finished([str(folder / "program.py"), *arguments], environment, timeout)
 
 
 class _Server:

@@ -51,12 +51,10 @@ class ReusedBlocks:
     """The blocks of this process that are kept, see above; made once, by ``reused_blocks``."""
 
     def __init__(self, cache: DiskCache | None) -> None:
-        made = compile_ir(_text(), {}, cache, as_written=True)
+        self._code = made = compile_ir(_text(), {}, cache, as_written=True)
         self.address = made.address
         self._call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(made.address)
         self._words = (ctypes.c_int64 * (_SLOTS + 2)).from_address(self._call(None, -1))
-        # code on other threads may be in it until the process ends
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(made.engine))
         in_child(self._count)
 
     def limit(self, count: int) -> None:

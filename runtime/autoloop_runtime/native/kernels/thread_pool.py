@@ -97,12 +97,11 @@ class Pool:
 
     def __init__(self, cache: DiskCache | None) -> None:
         text, addresses = _text()
-        made = compile_ir(text, addresses, cache, as_written=True)
+        self._code = made = compile_ir(text, addresses, cache, as_written=True)
         self.address = made.address
         share = ctypes.PYFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 3)(made.address)
         self._state: int = share(None, None, 0, 0, 0)
         self._wanted = ctypes.c_int64.from_address(self._state)
-        _keep(made)
         in_child(self._forget)
 
     def use(self, threads: int) -> None:
@@ -112,11 +111,6 @@ class Pool:
     def _forget(self) -> None:
         """In a forked process there are no helpers, whatever they were doing in the other."""
         ctypes.memset(self._state, 0, _SIZE)
-
-
-def _keep(code: Code) -> None:
-    """Helpers are in this code until the process ends, also while the interpreter is taken down."""
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(code.engine))
 
 
 _lock = Kind("native.pool", "the pool is added when it is there; a child clears its state, as it has no helpers").lock()

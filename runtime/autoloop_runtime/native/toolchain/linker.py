@@ -16,6 +16,7 @@ import mmap
 import platform
 import struct
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -52,7 +53,9 @@ class _Section:
 
 
 class Linked:
-    """Code in memory, as long as this object lives.
+    """Code in memory, as long as this object lives; if that is there when the interpreter ends, for ever.
+
+    Threads may be in it then: while all objects are taken down those that do not need the interpreter go on.
 
     Attributes
     ----------
@@ -61,8 +64,10 @@ class Linked:
     """
 
     def __init__(self, memory: mmap.mmap, address: int) -> None:
-        self._memory = memory
         self.address = address
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(memory))
+        # nothing that is registered here is called any more once the interpreter begins to end
+        weakref.finalize(self, ctypes.pythonapi.Py_DecRef, ctypes.py_object(memory)).atexit = False
 
 
 def link(image: bytes, name: str, address_of: Callable[[str], int | None]) -> Linked:
