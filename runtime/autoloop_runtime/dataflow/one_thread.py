@@ -52,8 +52,9 @@ def go_on(
                 from .batch_parts import BatchParts
                 from .first_failure import FirstFailure, first_failure
 
-            found, ready = FirstFailure(error, it, step), deque([*light, *heavy])
-            raise first_failure(found, tokens, BatchParts(tokens), ready, state, watch).explained()  # noqa: B904
+            raise first_failure(  # noqa: B904
+                FirstFailure(error, it, step), tokens, BatchParts(tokens), deque([*light, *heavy]), state, watch
+            ).explained()
         if step.blank:
             it.values[step.first : step.last] = step.blank
         if budget is not None and step.allocates:

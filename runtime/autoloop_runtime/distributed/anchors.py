@@ -33,7 +33,7 @@ from typing import Any
 
 from ..base.dataclass import dataclass
 from ..namespaces.chunk_kernels import dask_array
-from .apart_errors import apart
+from .apart_errors import apart, spent
 from .fresh_names import FreshNames
 from .remote_cluster import LostCluster
 
@@ -163,8 +163,10 @@ class Anchors:
     def _wait(self, futures: Sequence[Any]) -> None:
         """Wait for futures; raises what a task has raised, ``LostError`` if something is gone."""
         if futures:
-            with suppress(self._distributed.CancelledError):  # told below
+            try:
                 self._distributed.wait(futures)
+            except self._distributed.CancelledError as error:  # told below
+                spent(error)
         for future in futures:
             if future.status == "error":
                 raise apart(future.exception())
@@ -176,9 +178,10 @@ class Anchors:
         name = f"{self._name}-{next(self._numbers)}"
         try:
             made = (self._ends if is_end else self._copies)(name, futures, self._client.scatter(name, hash=False))
-        except (LostError, OSError):  # a connection to a worker has ended
+        except (LostError, OSError) as error:  # a connection to a worker has ended
             if self._client.status != "running":
                 raise
+            spent(error)
             return None
         meta = self._array.utils.meta_from_array
         forms = [(f"{name}-{k}", array.chunks, array.dtype, meta(array)) for k, array in enumerate(arrays)]

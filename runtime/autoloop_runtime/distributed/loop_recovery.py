@@ -18,6 +18,7 @@ from ..namespaces.array_namespace import Namespace
 from ..namespaces.chunk_kernels import dask_array
 from ..namespaces.foreign_collections import may_hold
 from .anchors import Anchors, LostError
+from .apart_errors import spent
 from .fresh_names import FreshNames
 from .remote_cluster import LostCluster, dask_client
 
@@ -125,12 +126,14 @@ class RecoveredLoop:
         self._losses += 1
         if self._losses > TRIES:
             raise lost() from error
+        spent(error)
         self._mark = perf_counter()
         if self._held is not None:
             done, values = self._held
             try:
                 return done, self._filled(self._kept_again(values), self._anchors.again())
-            except LostError:
+            except LostError as gone:
+                spent(gone)
                 self._anchors.close()
                 self._held = None
         return self._entry[0], [copied(value) for value in self._entry[1]]
@@ -171,7 +174,8 @@ class RecoveredLoop:
         """Return whether the scheduler answers."""
         try:
             self._client.sync(self._client.scheduler.identity, callback_timeout=10)
-        except (OSError, TimeoutError):
+        except (OSError, TimeoutError) as error:
+            spent(error)
             return False
         return True
 

@@ -30,7 +30,7 @@ from ..dataflow.one_thread import results_of
 from ..ir.failures import annotate_further, is_annotated, user_traceback
 from ..ir.graph import Graph, eager
 from ..ir.run_state import EAGER, RunState
-from .apart_errors import apart
+from .apart_errors import apart, spent
 from .mailbox import Mailbox
 from .remote_cluster import Cluster, LostCluster, current, is_in_task
 from .remote_costs import Costs, Ways, sizes_of
@@ -74,9 +74,10 @@ class RemoteGraph:
         while True:
             try:
                 return self._once(cluster, values, state)
-            except LostCluster:
+            except LostCluster as error:
                 if begun == BEGUN or not self._may_repeat or cluster.client.status != "running":
                     raise
+                spent(error)
                 begun += 1
 
     def _once(self, cluster: Cluster, values: list[Any], state: RunState) -> list[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from types import CodeType, TracebackType
+from types import CodeType, FrameType, FunctionType, TracebackType
 
 from ..base.dataclass import dataclass
 from ..base.locations import Line, Location
@@ -104,22 +104,18 @@ def user_traceback(location: Location, rest: TracebackType | None) -> TracebackT
     """Return a traceback whose entries are the user's lines, outermost first, followed by ``rest``."""
     made = rest
     for line in reversed(location):
-        frame_traceback = _fake_traceback(line)
-        made = TracebackType(made, frame_traceback.tb_frame, frame_traceback.tb_lasti, line.lineno)
+        made = TracebackType(made, _frame(line), 0, line.lineno)
     return made
 
 
-def _fake_traceback(line: Line) -> TracebackType:
-    """Return a traceback entry that shows ``line``: code with the user's file name and line raises once."""
-    code: CodeType = compile("\n" * (line.lineno - 1) + "raise _Marker", line.filename, "exec")
+def _frame(line: Line) -> FrameType:
+    """Return a frame that shows ``line``: that of a generator with the user's file name and line, which never begins.
+
+    Of code that has run, Python keeps the frames below, too: those of who makes the traceback, which hold the error. So
+    an error would never be let go of, with all that was computed, until Python looks for cycles.
+    """
+    code: CodeType = compile("\n" * (line.lineno - 1) + "def f(): yield", line.filename, "exec")
+    (code,) = [one for one in code.co_consts if isinstance(one, CodeType)]
     code = code.replace(co_name=line.function, co_qualname=line.function)
-    try:
-        exec(code, {"_Marker": _Marker})
-    except _Marker as marker:
-        assert marker.__traceback__ is not None and marker.__traceback__.tb_next is not None
-        return marker.__traceback__.tb_next
-    raise AssertionError("unreachable")
-
-
-class _Marker(Exception):
-    pass
+    frame: FrameType = FunctionType(code, {})().gi_frame
+    return frame
