@@ -80,6 +80,7 @@ from autoloop_runtime.dataflow.batch_doors import ALWAYS
 from autoloop_runtime.dataflow.batch_parts import BatchParts as BatchParts
 from autoloop_runtime.dataflow.core_calls import UNKNOWN as NO_OBJECT
 from autoloop_runtime.dataflow.core_handover import gone_on as gone_on
+from autoloop_runtime.dataflow.core_handover import reached as reached
 from autoloop_runtime.dataflow.core_runs import CoreRun as CoreRun
 from autoloop_runtime.dataflow.core_tables import LoopTables as LoopTables
 from autoloop_runtime.dataflow.critical_path import CriticalPaths as CriticalPaths

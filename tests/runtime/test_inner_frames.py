@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 
 import autoloop as al
+import autoloop.compat.v1 as tf
 import numpy as np
 import pytest
 from executors import needs_native
@@ -144,3 +146,34 @@ def test_an_interrupt_ends_them_and_the_next_call_works(runs):
     timer.join()
     for x, y in zip(flat(f(A, B, al.constant(3))), wanted, strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+
+
+def with_steps(a, b, n):
+    """A loop in a loop in which a function is called that a program has, and one more that is called as a whole."""
+    tell, numbers = (lambda b: [b * 0.5]), (lambda j, s: (j + 1, s * 0.5 + 1.0))
+
+    def body(i, a, b):
+        (known,) = al.py_function(tell, [b], [al.float32])
+        s = al.while_loop(lambda j, _: j < n, numbers, (0, b[0, 0]))[1]
+        return i + 1, solved(a, V, n, s), solved(al.reshape(known, (N, N)), W, n)
+
+    return al.while_loop(lambda i, *_: i < n, body, (0, a, b))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("program", [side_by_side, with_steps])
+def test_where_the_time_is_over_is_told_of_each_loop_and_soon(program, runs):
+    with tf.Graph().as_default() as graph:
+        n = tf.placeholder(tf.int32, ())
+        found = program(tf.constant(A), tf.constant(B), n)
+    session = tf.Session(graph=graph)
+    for _ in range(5):
+        session.run(found, {n: 3})
+    runs.clear()
+    late, inner = [], r"(\n  'while/body/.*while(_\d)?' is in iteration \d+)+"
+    while not late or (min(late) > 0.01 and len(late) < 20):  # a busy machine lets threads wait
+        begin = time.monotonic()
+        with pytest.raises(TimeoutError, match=rf"longer than 0\.03 s:\n  'while' is in iteration 0{inner} \["):
+            session.run(found, {n: 10**8}, timeout=0.03)
+        late.append(time.monotonic() - begin - 0.03)
+    assert min(late) < 0.01 and set(runs) == {None}

@@ -189,10 +189,10 @@ def test_who_waits_for_an_endless_one_can_stop(at_once):
 
 def test_one_that_nobody_waits_for_ends():
     """Another kernel has failed meanwhile, say."""
-    advance = loop_code.Advance(lambda most, x: (most, x), 1, 1)
+    advance = loop_code.Advance(1, lambda most, x: (most, x), 1, 1)
     with pytest.raises(Unwanted):
         advance((advance.most, 1), [True], None, 1)
     calls = iter([None, (np.int64(2), 5)])
-    other = loop_code.Advance(lambda most, x: next(calls), 1, 1)
+    other = loop_code.Advance(1, lambda most, x: next(calls), 1, 1)
     assert other(None, [], None, np.array(3)) == (0, 3), "it cannot do it: nothing is done"
     assert other(None, [], None, np.array(3)) == (2, 5)

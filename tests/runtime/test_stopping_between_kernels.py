@@ -76,6 +76,26 @@ def test_a_loop_that_is_one_step_is_asked_in_each_iteration():
             executable.run([np.int32(2**31 - 1)], threads=threads, timeout=0.02)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("is_one", [True, False])
+def test_a_loop_in_a_loop_that_is_one_step_tells_how_far_both_are(threads, is_one):
+    """Its own, or that of a step of a loop whose tokens are moved."""
+    inner = lambda n, i, s: al.while_loop(lambda k, _: k < n, lambda k, s: (k + 1, s * 3 % 11), (0, s + i))[1]
+
+    def looped(n):
+        heavy = lambda s: s if is_one else call(probe(lambda s: s, traits=priced(1e8)), s)
+        body = lambda i, s, t: (i + 1, inner(n, i, heavy(s)), heavy(t))
+        return al.while_loop(lambda i, *_: i < n, body, (al.constant(0), al.constant(1), al.constant(1)))
+
+    executable = Executable(loops_of(looped, "int32"))
+    [whole] = [node for node in executable.plan.nodes if node.kind is Kind.WHOLE]
+    assert bool(whole.frame) is not is_one
+    executable.run([np.int32(1)], threads=threads)
+    told = r"longer than 0.1 s:\n  'while' is in iteration 0\n  'while/body/while' is in iteration \d+ \[AL603\]"
+    with pytest.raises(TimeoutError, match=told):
+        executable.run([np.int32(2**31 - 1)], threads=threads, timeout=0.1)
+
+
 def test_a_loop_whose_iterations_take_long_is_asked_after_each_kernel():
     """What looks like milliseconds."""
     seen, asked, expired = [], [], Watch.expired

@@ -22,6 +22,7 @@ from api import (
     gone_on,
     lower,
     one_thread,
+    reached,
 )
 from api import core_workers as cw
 from api import token_core as tc
@@ -154,6 +155,33 @@ def test_python_goes_on_from_wherever_a_run_is(called, program, window):
         assert with_orders(model, seed, 5 + 13 * seed) == wanted, f"seed {seed}"
 
 
+def oldest(tokens):
+    """The oldest iteration of each loop that is not over, and of those in it."""
+    found = []
+
+    def tell(it):
+        for frame in it.children.values():
+            found.append(f"  {frame.plan.name!r} is in iteration {frame.oldest.index}")
+            tell(frame.oldest)
+
+    tell(tokens.root)
+    return found
+
+
+@each(itertools.product((stacked, seldom), (1, 3)))
+def test_it_is_told_how_far_loops_are_as_python_would(program, window):
+    lowered, feeds = lowered_of(program, window)
+    model, depths = CoreModel(lowered, feeds, 2), set[int]()
+    model.first = model.start()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(one_thread, "by_itself_from", lambda tokens, *_: oldest(tokens))
+        for moves in range(1, 25):
+            found = with_orders(model, 0, moves)
+            assert reached(model.run) == found
+            depths.add(len(found))
+    assert len(depths) > 1
+
+
 @pytest.fixture(scope="module")
 def enter():
     return core_code.entered(cw.core)
@@ -222,7 +250,9 @@ def test_an_interrupt_ends_a_run(enter):
         heed = run._heed
 
         def interrupted(w, why, run=run, heed=heed):
-            if run.iteration >= 1 and threading.current_thread() is threading.main_thread():
+            words = run.values.words
+            is_caller = threading.current_thread() is threading.main_thread()
+            if words[words[tc.ROOT] + tc.F_OLDEST] and is_caller:
                 raise KeyboardInterrupt
             return heed(w, why)
 

@@ -18,7 +18,7 @@ from .core_runs import CoreRun
 from .execution_plan import MISSING, FramePlan, Plan
 from .first_failure import FirstFailure, first_failure
 from .frames import Frame, Item, Iteration, State
-from .kernels import Watch
+from .kernels import Watch, in_iteration
 from .token_forms import TokenForm
 
 
@@ -52,6 +52,25 @@ def gone_on(
         return go_on(tokens, ready, state, watch)
     finally:
         tokens.close()
+
+
+def reached(run: CoreRun) -> list[str]:
+    """Return the lines that tell in which iteration the loop of a run is, and those in that: in the oldest of each that
+    is not over. Nobody is in the run any more."""
+    words, found = run.values.words, list[str]()
+
+    def tell(own: FramePlan, at: int) -> None:
+        number = words[at + tc.F_OLDEST]
+        it = words[at + tc.F_RING] + words[at + tc.F_STRIDE] * (number % words[at + tc.F_WINDOW])
+        if own.source is not None:  # of what is no loop there is none
+            found.append(in_iteration(own.source.name, number))
+        for k, one in enumerate(run.tables.inside[own]):
+            if words[words[it - 1 - k] + tc.F_IS_OPEN]:
+                tell(one, words[it - 1 - k])
+        found.extend([line for place, lines in run.ended if place == it for line in lines])
+
+    tell(run.tables.plan.frames[run.tables.frame], words[tc.ROOT])
+    return found
 
 
 class _Handover:

@@ -60,6 +60,8 @@ class CoreRun:
         What kernels have raised, and their records; only added to, as are the others.
     otherwise : list of (int, object)
         Records of kernels that have given what was not said, and what they gave.
+    ended : list of (int, list of str)
+        Of loops that were called, and ended as nobody waited for them: where the iteration is, and how far they were.
     is_left : bool
         Somebody may go on from where it has ended.
     """
@@ -90,6 +92,7 @@ class CoreRun:
         self._error: BaseException | None = None
         #: loops that are called, by their records: who ends the run either finds one here or is found by it
         self._inside: dict[int, tuple[tuple[int, ...], Arguments]] = {}
+        self.ended: list[tuple[int, list[str]]] = []
         #: what kernels see of context variables, whichever thread they run on
         self._context = contextvars.copy_context()
 
@@ -119,11 +122,6 @@ class CoreRun:
         over, failed = bool(self._m[tc.OVER]), bool(self._m[tc.FAILED])
         self.is_left = self.is_left and not (over or failed)
         return None if self._unwanted or failed or not over else self._results()
-
-    @property
-    def iteration(self) -> int:
-        """The oldest iteration that is not over."""
-        return int(self._m[self._m[tc.ROOT] + tc.F_OLDEST])
 
     def _core(self, w: int, what: int, number: int = 0, address: int = 0) -> int:
         return self._enter(self._address, w, what, number, address)
@@ -206,7 +204,8 @@ class CoreRun:
             it, one = words[record + tc.R_IT], called[words[record + tc.R_STEP]]
             try:
                 out = self._call(w, record, it, one)
-            except Unwanted:  # it stands behind a failure, or nobody waits for this run
+            except Unwanted as error:  # it stands behind a failure, or nobody waits for this run
+                self.ended.append((it, one.step.flat.value.reached(error)))
                 self._core(w, cw.STOP)
                 return
             except Exception as error:

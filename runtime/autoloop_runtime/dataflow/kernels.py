@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..base import profiler
@@ -79,7 +79,7 @@ class Watch:
 
     def timed_out(self, tokens: State, over: TimeIsOver | None = None) -> Exception:
         """Return the error that stops the run; ``over``: a loop that has told so."""
-        where = tokens.describe_waiting() if over is None else f"  {over.where}"
+        where = tokens.describe_waiting() if over is None else over.where
         return TimeoutError(f"the run took longer than {self.timeout} s:\n{where} [AL603]")
 
 
@@ -121,10 +121,16 @@ class Until(list[bool]):
 class TimeIsOver(BaseException):
     """Raised where a loop that is one step has found that the time of its run is over; nobody outside sees it."""
 
-    def __init__(self, step: Step, iteration: int | None) -> None:
+    def __init__(self, it: Iteration, step: Step, reached: Sequence[str]) -> None:
         source = step.flat.source
-        where = "was running" if iteration is None else f"is in iteration {iteration}"
-        self.where = f"{step.flat.name if source is None else source.name!r} {where}"
+        around = [in_iteration(loop.name, number) for loop, number in reversed(loops_around(it))]
+        inside = reached or [f"  {step.flat.name if source is None else source.name!r} was running"]
+        self.where = "\n".join([*around, *inside])
+
+
+def in_iteration(name: str, number: int) -> str:
+    """Return the line that tells how far a loop is, as ``State.describe_waiting`` has it."""
+    return f"  {name!r} is in iteration {number}"
 
 
 def _seconds(timeout: Any) -> float:
@@ -174,7 +180,7 @@ def _whole(it: Iteration, step: Step, state: RunState, watch: Watch | None, run:
         return step.call(state, args)
     except Unwanted as error:
         if watch is not None and watch.deadline is not None and watch.expired():
-            raise TimeIsOver(step, step.flat.value.reached(error)) from None
+            raise TimeIsOver(it, step, step.flat.value.reached(error)) from None
         raise
 
 

@@ -147,7 +147,7 @@ class LoopCode(ItemCode):
         lines.append((depth + 1, f"if not {self._name(item.predicate)}:", None))
         lines.append((depth + 2, "break", None))
         lines.append((depth + 1, "if unwanted:", None))
-        lines.append((depth + 2, "raise Unwanted", None))
+        lines.append((depth + 2, f"raise Unwanted({item.frame})", None))
         return lines + body, top
 
     def _advanced(self, item: Loop, depth: int) -> Lines:
@@ -158,7 +158,7 @@ class LoopCode(ItemCode):
             return []
         kernel, ports = found.kernel, found.inputs
         operations = sum([node.kind is Kind.KERNEL for node in self._members[k]])
-        advance = Advance(kernel, source.attrs["n_vars"], operations)
+        advance = Advance(k, kernel, source.attrs["n_vars"], operations)
         self._globals |= {f"m{k}": kernel, f"most{k}": advance.most, f"advance{k}": advance}
         own = {port for port, _ in item.enter}
         given = [self._name(port) if port in own else self._operand(self._items_of.source(port)) for port in ports]
@@ -194,6 +194,8 @@ class Advance:
 
     Parameters
     ----------
+    frame : int
+        That of the loop.
     kernel : callable
         Takes how many iterations it may do, the variables, and what the loop captures; gives how many it has done, and
         the variables; None if it cannot.
@@ -208,8 +210,8 @@ class Advance:
     variables : int
     """
 
-    def __init__(self, kernel: Callable[..., Any], variables: int, operations: int) -> None:
-        self._kernel, self.variables = kernel, variables
+    def __init__(self, frame: int, kernel: Callable[..., Any], variables: int, operations: int) -> None:
+        self._frame, self._kernel, self.variables = frame, kernel, variables
         self.most = np.int64(at_a_time(operations))
 
     def __call__(
@@ -240,7 +242,7 @@ class Advance:
             if made[0] < most:
                 break
             if unwanted:
-                raise Unwanted
+                raise Unwanted(self._frame, turns)
             if odometer is not None:
                 odometer.reach(turns)
             made = kernel(most, *variables, *captured)

@@ -24,7 +24,7 @@ from ..ir.graph import Node
 from ..ir.run_state import RunState
 from .batched_loops import with_loops
 from .core_frame_tables import Untold
-from .core_handover import gone_on
+from .core_handover import gone_on, reached
 from .core_runs import CoreRun, narrow
 from .core_tables import Enter, LoopTables
 from .critical_path import CriticalPaths
@@ -92,7 +92,7 @@ class OverlappedLoop:
         narrow(run, window)
         found = run.run(args)
         if unwanted:
-            raise Unwanted(run.iteration)
+            raise Unwanted(reached(run))
         given = args.copy()
         args.clear()
         if found is not None:
@@ -122,9 +122,9 @@ class OverlappedLoop:
     def place(self, error: BaseException) -> tuple[FlatNode, list[tuple[Node, int]]] | None:
         """Return nothing: an error that comes out of it has been told of."""
 
-    def reached(self, error: Unwanted) -> int | None:
-        """Return the iteration in which it has ended with ``error``, if that is known."""
-        found: int | None = error.args[0] if error.args else None
+    def reached(self, error: Unwanted) -> list[str]:
+        """Return the lines that tell how far it was, and loops in it, when it ended with ``error``."""
+        found: list[str] = error.args[0] if error.args else []
         return found
 
 

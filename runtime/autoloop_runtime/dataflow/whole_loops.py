@@ -5,7 +5,7 @@ Each kernel is still called by itself, in program order; what goes away is the m
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from math import inf
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -22,12 +22,12 @@ from ..ir.prices import Price
 from ..ir.run_state import RunState
 from .dependence import LONG, Dependence
 from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, nanoseconds, renamed
+from .kernels import Unwanted, in_iteration
 from .loop_items import LoopTree, doors
 from .loop_walk import WALKED, LoopWalk
 
 if TYPE_CHECKING:
     from .batches import Machine
-    from .kernels import Unwanted
     from .loop_code import RunLoop
 
 #: so many light kernels beside each heavy one are better off in batches, which machine code may do as one
@@ -136,17 +136,25 @@ class WholeLoop:
                 return flat, loops
             frame = self._parents[frame]
 
-    def reached(self, error: Unwanted) -> int | None:
-        """Return the iteration in which it has ended with ``error``, if that is known."""
+    def reached(self, error: Unwanted) -> list[str]:
+        """Return the lines that tell how far it was, and a loop in it, when it ended with ``error``."""
         here = error.__traceback__
         while here is not None:
             whose: object = here.tb_frame.f_globals.get("loop")
             if whose is self:
-                below = None if here.tb_next is None else here.tb_next.tb_frame.f_locals.get("turns")  # in ``Advance``
-                found: int | None = here.tb_frame.f_locals.get(f"n{self.frame}", below)
-                return found
+                return self._reached(here.tb_frame.f_locals, *error.args)
             here = here.tb_next
-        return None
+        return []
+
+    def _reached(self, known: Mapping[str, Any], frame: int, turns: int | None = None) -> list[str]:
+        """Return them; ``turns``: how many iterations machine code has done of the loop that has ended."""
+        found = list[str]()
+        while True:
+            number = known[f"n{frame}"] if turns is None else turns + (known["start"] if frame == self.frame else 0)
+            found.insert(0, in_iteration(self._source(frame).name, number))
+            if frame == self.frame:
+                return found
+            frame, turns = self._parents[frame], None
 
     def _source(self, frame: int) -> Node:
         source = self._sources[frame]
