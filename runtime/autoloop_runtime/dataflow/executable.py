@@ -23,7 +23,7 @@ from .frames import State
 from .kernels import TimeIsOver, Watch
 from .one_thread import by_itself, by_itself_from, results_of, run_alone
 from .sole_holders import donate, returned
-from .whole_loops import light_kernels, middling_kernels, with_joined_steps
+from .whole_loops import light_kernels, middling_kernels, plans_of, with_joined_steps
 
 if TYPE_CHECKING:
     from .batches import Machine
@@ -40,8 +40,6 @@ _KIND = Kind(
 LONG = 0.1
 #: nodes from which on the background thread looks for them: a program of so many would stand still meanwhile
 MANY = 1000
-#: where a loop goes forward and one back there are more frames than this
-BACK = 2
 #: nanoseconds after which a run ends when its time is over, at most
 LATE = 2e6
 _HIDDEN: AbstractContextManager[None] = nullcontext()
@@ -116,7 +114,7 @@ class Ways:
             with undivided():
                 from .loops_alone import nanoseconds_of_iterations
 
-            took = nanoseconds_of_iterations(self.lowered, self.plan.nodes)
+            took = nanoseconds_of_iterations(self.plan.source, self.plan.nodes)
             self._often = max(took, default=0.0) < LATE
         return self._often
 
@@ -182,13 +180,8 @@ class Executable:
 
     def _planned(self, lowered: Lowered, machine: Machine = MappingProxyType({})) -> Ways:
         """Return how runs go by a graph that do batches by what there is of ``machine``."""
-        if len(lowered.frames) > BACK:
-            with undivided():
-                from .gradient_products import with_gradient_products
-
-            lowered = with_gradient_products(lowered)
-        joined, single = with_joined_steps(lowered, self._owned, machine)
-        return Ways(lowered, Plan(joined, self._owned, single, lowered), self._owned)
+        lowered, plan, moved = plans_of(lowered, self._owned, machine)
+        return Ways(lowered, plan, self._owned, moved)
 
     def run(
         self,
@@ -334,7 +327,7 @@ class Executable:
         plan = Plan(joined, self._owned, single, self.lowered)
         if not plan.sharing:
             return None
-        there = {node.frame for node in self.plan.nodes if node.kind is not GONE.kind}
+        there = {node.frame for node in self._ways.moved.nodes if node.kind is not GONE.kind}
         whole = set(range(len(joined.frames))) - there
         runs = by_itself, by_itself_from
         return OverlappedLoops(self._numpys, self.lowered, joined, plan, self._owned, *runs, False, whole)
@@ -354,7 +347,7 @@ class Executable:
 
     def _plan_of(self, ways: Ways, is_silent: bool, watch: Watch | None, budget: Budget | None) -> Plan:
         """Return what a run goes by."""
-        if not is_silent and (ways.lowered is not self._numpys or ways.plan.stacked):
+        if not is_silent and (ways.lowered is not self._numpys or ways.plan.stacked or ways.plan is not ways.moved):
             if self._telling is None:
                 self._telling = Plan(self._numpys, self._owned)
             return self._telling

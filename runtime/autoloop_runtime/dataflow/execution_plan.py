@@ -124,7 +124,7 @@ class Step:
             self.allocates = True
             self.blank = (None,) * self.width
             self.overlaps = flat.kind is Kind.WHOLE and flat.value.overlaps
-            if self.overlaps or (flat.kind is Kind.BATCH and flat.value.is_heavy):
+            if self.overlaps or flat.value.is_heavy:
                 self.weight = Weight.HEAVY
         self.edges: Edges
         self.otherwise: Edges | None = None
@@ -270,7 +270,7 @@ class Plan:
         self.stacked = any(step.flat.kind is Kind.BATCH and step.flat.value.is_stacked for step in self.steps.values())
         self.makes = any(self.steps[i].makes for i in sharing)
         self.blas = any(op is not None and op.traits.blas for i in sharing for op in ops_of(self.steps[i].flat))
-        self.blas |= any(step.overlaps and step.flat.value.blas for step in self.steps.values())
+        self.blas |= any(step.flat.kind is Kind.WHOLE and step.flat.value.blas for step in self.steps.values())
 
     def _declare(self, flat: FlatNode) -> None:
         """Make the step of a node and note who consumes what."""

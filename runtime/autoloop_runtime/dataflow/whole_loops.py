@@ -21,6 +21,7 @@ from ..ir.graph import Node
 from ..ir.prices import Price
 from ..ir.run_state import RunState
 from .dependence import LONG, Dependence
+from .execution_plan import Plan
 from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, nanoseconds, renamed
 from .kernels import Unwanted, in_iteration
 from .loop_items import LoopTree, doors
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 BATCHED = 16
 #: graphs for which more sets of arrivals, in bytes, would have to be kept than this are run node by node
 MANY = 1 << 26
+#: where a loop goes forward and one back there are more frames than this
+BACK = 2
 
 
 class WholeLoop:
@@ -55,6 +58,8 @@ class WholeLoop:
 
     #: several threads work on it
     overlaps = False
+    #: it is worth another thread, as one of several that another loop is split into; and calls BLAS
+    is_heavy = blas = False
 
     def __init__(
         self, lowered: Lowered, frame: int, owned: Ownership, machine: Machine = MappingProxyType({}),
@@ -193,6 +198,58 @@ def with_whole_loops(
 
 
 _STEPS = (Kind.KERNEL, Kind.SWITCH, Kind.IDENTITY)
+
+
+def plans_of(
+    lowered: Lowered, owned: Ownership, machine: Machine = MappingProxyType({})
+) -> tuple[Lowered, Plan, Plan]:  # fmt: skip
+    """Return how runs go by a graph that do batches by what there is of ``machine``.
+
+    Returns
+    -------
+    Lowered, Plan, Plan
+        The graph with a node for each kernel; what runs go by; that in which each loop is one.
+    """
+    if len(lowered.frames) > BACK:
+        with undivided():
+            from .gradient_products import with_gradient_products
+
+        lowered = with_gradient_products(lowered)
+    joined, single = with_joined_steps(lowered, owned, machine)
+    plan = Plan(joined, owned, single, lowered)
+    if machine or not plan.sharing or len(lowered.frames) == 1:
+        return lowered, plan, plan
+    found = _joined_apart(lowered, owned)
+    return lowered, plan if found is None else Plan(found[1], owned, found[2], found[0]), plan
+
+
+def _joined_apart(lowered: Lowered, owned: Ownership) -> tuple[Lowered, Lowered, Lowered] | None:
+    """Return ``lowered`` with loops split, and what ``with_joined_steps`` makes of that, each of those loops being a
+    step that is worth another thread; None if there is nothing to split."""
+    light = light_kernels(lowered)
+    light |= _as_light(lowered, light, False)
+    heavy = {node.index for node in lowered.nodes if node.kind is Kind.KERNEL and node.index not in light}
+    with undivided():
+        from .split_loops import with_split_loops
+
+    found = with_split_loops(lowered, heavy, owned)
+    if found is None:
+        return None
+    made, origins, frames = found
+    alone = _alone(lowered, light)
+    where = [node.index for node in made.nodes if node.kind is Kind.KERNEL]
+    joined, single = _with_steps(
+        made, owned, {k for k in where if origins[k] in light}, {},
+        {k for k in where if origins[k] in alone or (made.nodes[k].frame in frames and origins[k] in heavy)},
+    )  # fmt: skip
+    if any(node.frame in frames and node.kind is Kind.KERNEL for node in joined.nodes):
+        return None
+    for node in joined.nodes:
+        if node.kind is Kind.WHOLE and node.value.frame in frames:
+            inside = [one for one in made.nodes if one.frame == node.value.frame and origins[one.index] in heavy]
+            node.value.is_heavy = bool(inside)
+            node.value.blas = any(one.op is not None and one.op.traits.blas for one in inside)
+    return made, joined, single
 
 
 def light_kernels(lowered: Lowered) -> set[int]:

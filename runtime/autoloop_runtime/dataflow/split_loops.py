@@ -1,0 +1,193 @@
+"""A loop of several recurrences that do not need each other as a loop for each, beside the others (loop distribution).
+
+By hand one would give each of them a thread, which goes through all of it without asking anybody. As one loop they
+share a counter, so that each iteration moves tokens for all. What the condition needs, a counter mostly, and what else
+several of them need is made in each of the loops, if it takes little; variables that take little have a loop of their
+own, which is over at once.
+
+Nobody sees a difference where nothing in the loop does more than compute, and nothing fails. How far the recurrences
+may be apart ``parallel_iterations`` says otherwise; of each there is one iteration at a time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import count
+
+from ..analysis.observable import is_pure
+from ..analysis.ownership import Ownership
+from ..analysis.positions_within import can_fail_in
+from ..analysis.weight import is_bulky
+from ..base.dataclass import replace
+from ..ir.prices import Price
+from .dependence import is_loop_merge
+from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
+from .overlap import overlapping
+
+#: loops that would become more than so many are left as they are
+MOST = 64
+#: and those that would have so many times the nodes together
+COPIED = 4
+#: nodes of a loop that is looked at
+LONG = 2000
+
+
+def with_split_loops(
+    lowered: Lowered, heavy: Collection[int], owned: Ownership
+) -> tuple[Lowered, list[int], set[int]] | None:  # fmt: skip
+    """Return ``lowered`` with a loop for each recurrence of a loop that do not need each other; None if there is no
+    such loop.
+
+    Parameters
+    ----------
+    lowered : Lowered
+    heavy : collection of int
+        Kernels that are worth another thread.
+    owned : Ownership
+
+    Returns
+    -------
+    Lowered, list of int, set of int
+        The graph; of each of its nodes, which it was; the frames that are such loops.
+    """
+    frames = [frame.index for frame in lowered.frames if _may_be_split(lowered, frame, heavy, owned)]
+    parts = {k: found for k in frames if (found := _parts(lowered, k, heavy)) is not None}
+    if not parts:
+        return None
+    made, origins = _written(lowered, parts)
+    inside = {frame.index for frame in made.frames if frame.index >= len(lowered.frames) or frame.index in parts}
+    for frame in inside:
+        own = {node.index for node in made.nodes if node.frame == frame and origins[node.index] in heavy}
+        if len(own) > 1 and overlapping(made, own):
+            return None
+    return made, origins, inside
+
+
+def _may_be_split(lowered: Lowered, frame: FrameInfo, heavy: Collection[int], owned: Ownership) -> bool:
+    """Return whether nobody sees when what of a loop runs."""
+    if frame.source is None or frame.parallel_iterations < 2:
+        return False
+    if any(other.parent == frame.index for other in lowered.frames):
+        return False
+    members = [node for node in lowered.nodes if node.frame == frame.index]
+    if sum([node.index in heavy for node in members]) < 2 or len(members) > LONG:
+        return False
+    kernels = [node for node in members if node.kind is Kind.KERNEL]
+    if any(is_bulky(node.source) for node in kernels if node.source is not None and node.index in heavy):
+        return False  # they make arrays one after the other, so as to need no more memory than in order
+    return all(_only_gives(node, frame) and not _writes(node, owned) for node in kernels)
+
+
+def _only_gives(flat: FlatNode, frame: FrameInfo) -> bool:
+    """Return whether a kernel computes a value, whatever it is given."""
+    node = flat.source
+    if node is None or node.op is not flat.op or node.op.traits.price is Price.FOREIGN:
+        return False
+    return is_pure(node) and not can_fail_in(node, frame.source)
+
+
+def _writes(flat: FlatNode, owned: Ownership) -> bool:
+    """Return whether a kernel writes to what it is given, which others may read in an order that is given otherwise."""
+    assert flat.op is not None
+    return flat.op.taking is not None or flat.source in owned.in_place or flat.source in owned.parts
+
+
+class _Needs:
+    """What each node of a loop needs inside it, also in iterations before."""
+
+    def __init__(self, nodes: Sequence[FlatNode], frame: int) -> None:
+        self._nodes, self._frame = nodes, frame
+
+    def of(self, roots: Iterable[int]) -> set[int]:
+        """Return some nodes, and all that they need."""
+        todo, found = list(roots), set[int]()
+        while todo:
+            k = todo.pop()
+            node = self._nodes[k]
+            if k in found or node.frame != self._frame:
+                continue
+            found.add(k)
+            if node.kind is not Kind.ENTER:
+                todo += [index for index, _ in (*node.inputs, *node.controls)]
+        return found
+
+    def behind(self, roots: Iterable[int]) -> set[int]:
+        """Return some nodes, and all that need them."""
+        users = defaultdict[int, list[int]](list)
+        for node in self._nodes:
+            if node.frame == self._frame and node.kind is not Kind.ENTER:
+                for index, _ in (*node.inputs, *node.controls):
+                    users[index].append(node.index)
+        todo, found = [k for k in roots if self._nodes[k].frame == self._frame], set[int]()
+        while todo:
+            k = todo.pop()
+            if k not in found:
+                found.add(k)
+                todo += users[k]
+        return found
+
+
+def _parts(lowered: Lowered, frame: int, heavy: Collection[int]) -> list[set[int]] | None:
+    """Return the nodes of each loop that takes the place of one; None if it is better left as it is."""
+    nodes = lowered.nodes
+    members, needs = [node for node in nodes if node.frame == frame], _Needs(nodes, frame)
+    condition = needs.of([node.index for node in members if node.kind is Kind.LOOP_COND])
+    if condition & set(heavy):
+        return None
+    light = {node.index for node in members} - needs.behind(heavy)
+    exits = {node.index: needs.of([node.index]) for node in members if node.kind is Kind.EXIT}
+    apart: list[set[int]] = []
+    for own in [*[needs.of([node.index]) for node in members if is_loop_merge(node)], *exits.values()]:
+        if own & set(heavy):  # what is light may be made in several loops
+            met = [one for one in apart if (one & own) - light]
+            apart = [*[one for one in apart if one not in met], own.union(*met)]
+    if not 2 <= len(apart) <= MOST or sum(map(len, apart)) > COPIED * len(members):
+        return None
+    left = [own for own in exits.values() if not own & set(heavy)]
+    return sorted([*([condition.union(*left)] if left else []), *[condition | one for one in apart]], key=min)
+
+
+def _written(lowered: Lowered, parts: Mapping[int, list[set[int]]]) -> tuple[Lowered, list[int]]:
+    """Return the graph with loops split, and of each of its nodes which it was."""
+    frames, numbers = list(lowered.frames), dict[int, list[int]]()
+    for k, loops in parts.items():
+        numbers[k] = [k, *range(len(frames), len(frames) + len(loops) - 1)]
+        frames += [replace(lowered.frames[k], index=index) for index in numbers[k][1:]]
+    copies = [_copies(node, parts, numbers) for node in lowered.nodes]
+    # node -> by the frame of a copy: where that is
+    places: list[dict[int, int]] = []
+    free, origins = count(), list[int]()
+    for node, those in zip(lowered.nodes, copies):
+        places.append({frame: next(free) for frame in those})
+        origins += [node.index] * len(those)
+
+    def port_in(port: Port, frame: int) -> Port:
+        found = places[port[0]]
+        return found[frame] if frame in found else next(iter(found.values())), port[1]
+
+    nodes = []
+    for node, those in zip(lowered.nodes, copies):
+        for number, frame in enumerate(those):
+            nodes.append(
+                replace(
+                    node, index=places[node.index][frame], frame=frame,
+                    name=f"{node.name}~{number}" if number else node.name,
+                    inputs=tuple([port_in(port, frame) for port in node.inputs]),
+                    controls=tuple([port_in(port, frame) for port in node.controls]),
+                )
+            )  # fmt: skip
+    for k, info in enumerate(frames):
+        known = {i: port_in(port, k) for i, port in info.values.items() if k in places[port[0]]}
+        frames[k] = replace(info, values=known)
+    feeds = tuple([port_in((k, 0), 0)[0] for k in lowered.feeds])
+    fetches = tuple([port_in(port, 0) for port in lowered.fetches])
+    return Lowered(tuple(nodes), tuple(frames), feeds, fetches), origins
+
+
+def _copies(node: FlatNode, parts: Mapping[int, list[set[int]]], numbers: Mapping[int, list[int]]) -> list[int]:
+    """Return the frames of the copies of a node."""
+    if node.frame not in parts:
+        return [node.frame]
+    found = [k for k, loop in zip(numbers[node.frame], parts[node.frame]) if node.index in loop]
+    return found if found or node.kind is not Kind.CONST else [node.frame]
