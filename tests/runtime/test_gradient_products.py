@@ -61,6 +61,14 @@ def test_only_products_of_loops_that_go_back_are_others():
     assert gradient_products.with_gradient_products(after) is after
 
 
+def test_weights_are_made_ready_once_in_a_loop(monkeypatch):
+    """They were made doubles in each iteration: the loop has them by another name than the product in it."""
+    made, doubles = [], gradient_products.Weights.doubles
+    monkeypatch.setattr(gradient_products.Weights, "doubles", lambda own: (made.append(own), doubles(own))[1])
+    al.function(gradient, autograph=False, executor="dataflow")(N, W, X)
+    assert len(made) > 20 and len(set(map(id, made))) == 1
+
+
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("powers", [(0, 0), (-140, 0), (-147, 2), (-110, 10), (0, -140), (-70, -70)], ids=str)
 def test_products_are_right_whatever_is_small_in_them(product, powers):

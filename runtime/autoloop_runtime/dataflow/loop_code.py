@@ -120,9 +120,12 @@ class LoopCode(ItemCode):
         return super()._beside_array(port)
 
     def _argument(self, flat: FlatNode, port: Port) -> str:
-        if flat.value is not product_by_weights or port != flat.inputs[1] or port not in self._captured:
+        if flat.value is not product_by_weights or port not in self._captured:
             return self._name(port)
-        if port == flat.inputs[0]:
+        first, second = map(self._items_of.source, flat.inputs)
+        if port != second:
+            return self._name(port)
+        if port == first:
             return self._given(port)
         return self._weights.setdefault(port, f"w_{self._captured[port]}")
 
