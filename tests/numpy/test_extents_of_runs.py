@@ -25,6 +25,10 @@ SAME: dict[str, Callable[[Any, Any], Any]] = {
     "covariances": lambda a, v: [np.cov(a.T, aweights=v), np.cov(v, v), np.corrcoef(v, a[:, 0])],
     "powers": lambda a, v: np.linalg.matrix_power(a[:4], 3),
     "padding": lambda a, v: [np.pad(v, 2, "mean"), np.pad(a, 1, "linear_ramp"), np.pad(v, 1, "edge")],
+    "axes of what was deleted": lambda a, v: np.delete(np.delete(a, np.where(v > 2)[0], axis=0), [1], axis=1),
+    "axes of what was inserted": lambda a, v: np.delete(np.insert(a, np.where(v > 2)[0], 9.0, axis=0), 0, axis=1),
+    "axes of what was padded": lambda a, v: np.delete(np.pad(a, 1, "edge"), np.where(v > 2)[0], axis=0),
+    "places of what was deleted": lambda a, v: a[np.ix_(np.delete(range(5), np.where(v > 2)[0]), [0, 2])],
     "rows of none": lambda a, v: np.apply_along_axis(np.sum, 0, v[:0]),
 }  # fmt: skip
 #: what NumPy raises

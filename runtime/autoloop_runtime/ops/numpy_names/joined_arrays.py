@@ -172,13 +172,15 @@ def _named(where: Sequence[Any], cut: Any) -> Any:
 
 #: for each element of the result its place in the array, which has so many along the axis
 _places_left = library(
-    "places_left", lambda n, *where, cut: np.delete(np.arange(n), _named(where, cut)), "unknown", NO_GRADIENT,
+    "places_left", lambda n, *where, cut: np.delete(np.arange(n), _named(where, cut)), lambda *_, **__: [None],
+    NO_GRADIENT,
     dtype=lambda *_, **__: dtypes.int64,
 )  # fmt: skip
 #: the same, where those of the new elements follow those of the array
 _places_filled = library(
     "places_filled",
-    lambda n, count, *where, cut: np.insert(np.arange(n), _named(where, cut), n + np.arange(count)), "unknown",
+    lambda n, count, *where, cut: np.insert(np.arange(n), _named(where, cut), n + np.arange(count)),
+    lambda *_, **__: [None],
     NO_GRADIENT, dtype=lambda *_, **__: dtypes.int64,
 )  # fmt: skip
 
