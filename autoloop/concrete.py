@@ -428,7 +428,7 @@ def _all_handed(theirs: Any, kinds: Sequence[Kind], leaves: Sequence[Any], *give
 
 def _handed_anyhow(kind: Kind, leaf: Any) -> Callable[[Any], Any]:
     """Return the same but for the order of its elements."""
-    if leaf is None or kind not in (ArrayTracer, ZeroDimArray) or leaf.view_of is not None or leaf.is_writeable:
+    if leaf is None or kind not in (ArrayTracer, ZeroDimArray) or leaf.is_writeable:
         return _HANDED[kind]
     return plain_read_only
 

@@ -207,5 +207,4 @@ def _said_of(leaf: Any) -> list[Any]:
     if strides is None and leaf.view_of is not None and leaf.shape.is_fully_defined():
         order = leaf.view_of.axes  # of what a run makes in C's order, as far as anybody knows
         axes = None if order is None else [int(one) for one in np.argsort(order)]
-    is_new = leaf.view_of is not None or leaf.is_writeable  # as who hands it out asks
-    return [name_of_kind(kind), is_new, None if axes == sorted(axes or ()) else axes]
+    return [name_of_kind(kind), leaf.is_writeable, None if axes == sorted(axes or ()) else axes]

@@ -8,11 +8,24 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
 from autoloop.conversion import changed_files
 
+ODD = r"""
+import autoloop as al
+
+@al.function
+def grown(x):
+    '\mu is no escape'
+    while x.sum() < 10:
+        x = x * (2 if '' is not () else '\d')
+    return x
+
+kept = al.function(lambda x: x * len('\d'))
+"""
 NAMES = (f"changed_{number}" for number in itertools.count())
 MODULE = """
 import numpy as np, autoloop as al
@@ -172,3 +185,14 @@ def test_which_code_is_the_same():
             for text in (one, other, f"class A:\n  {one}")
         )
         assert not changed_files._same(first, second) and changed_files._same(first, moved)
+
+
+def test_what_python_finds_odd_in_a_text_it_has_told(tmp_path):
+    path = tmp_path / "odd.py"
+    path.write_text(ODD)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(compile(ODD, str(path), "exec"), odd := {})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert odd["grown"](np.ones(2)).tolist() == [8.0, 8.0] and odd["kept"](np.ones(2)).tolist() == [2.0, 2.0]

@@ -1,6 +1,7 @@
 """What a function makes anew at each call is another object at each call, and what it found is that very object."""
 
 import collections
+import itertools
 import types
 import warnings
 
@@ -83,3 +84,63 @@ def test_no_tracer_is_left_in_what_no_structure_holds():
             warnings.simplefilter("always")
             found = getattr(al.function(make)(X), name)
         assert type(found) is np.float64 and found == 2
+
+
+class Box:
+    pass
+
+
+def kept_diagonal(x):
+    box = Box()
+    box.value = np.diagonal(x * 2)
+    return box.value
+
+
+def diagonal_of_a_loop(x):
+    found = np.diag(x)
+    while found.sum() < 100:
+        x = x * 2
+        found = np.diag(x)
+    return found
+
+
+def diagonal_of_a_branch(x):
+    if x.sum() > 0:
+        found = np.diag(x * 2)
+    else:
+        found = np.broadcast_to(x[0], (3, 2))[:, 0]
+    return found
+
+
+def diagonal_or_other(x):
+    if x.sum() > 0:
+        found = np.diag(x * 2)
+    else:
+        found = x[0] * 2
+    return found * 1
+
+
+READ_ONLY = {
+    "a diagonal": lambda x: np.diag(x * 2),
+    "in a list": lambda x: [np.diagonal(x * 2), x * 2],
+    "in a dict": lambda x: {"d": (x * 2).diagonal()},
+    "a part": lambda x: np.diag(x * 2)[1:],
+    "broadcast": lambda x: np.broadcast_to(x.sum(0), (3, 2)),
+    "of an object": kept_diagonal,
+    "of a loop": diagonal_of_a_loop,
+    "of a branch": diagonal_of_a_branch,
+    "another array": diagonal_or_other,
+}
+
+
+def test_a_view_that_nobody_may_write_to_stays_so():
+    def seen(value):
+        every = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+        return [(one.tolist(), one.flags.writeable) for one in every]
+
+    for (name, f), executor in zip(READ_ONLY.items(), itertools.cycle(("auto", "sequential", "dataflow"))):
+        decorated = al.function(f, executor=executor)
+        for x in (np.ones((2, 2)), -np.ones((2, 2)) if "loop" not in name else np.eye(2)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                assert seen(decorated(x)) == seen(f(x)), name

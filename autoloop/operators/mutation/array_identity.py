@@ -17,7 +17,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.ir.array_storage import Block, Choice, Storage, kept, one_of_several, refuse_copied, refuse_lost
 from autoloop_runtime.ir.graph import current_graph
 from autoloop_runtime.ir.number_operators import number_type
-from autoloop_runtime.ir.tracers import ArrayTracer
+from autoloop_runtime.ir.tracers import ArrayTracer, is_read_only
 
 from ..staging.raising import is_return_value
 from ..staging.staged_blocks import TestChanges
@@ -220,6 +220,8 @@ class HeldArrays:
     def _other(self, one: Held, made: ArrayTracer) -> ArrayTracer:
         """Return the array that a variable holds after the loop, if that is not surely the one it held before."""
         made.storage.choice = Choice((self, "left"), lambda: (one.before, one.after), is_left=True)
+        if is_read_only(one.before) and is_read_only(one.after):
+            made.freeze(True)
         if is_return_value(one.name):
             return made  # after which nobody writes any more
         perhaps, made.storage.handles = self._may_hold(one)

@@ -22,6 +22,7 @@ from autoloop_runtime.ir.tracers import (
     Kind,
     NumberTracer,
     TextTracer,
+    is_read_only,
     join,
     kind_of,
     marked,
@@ -279,6 +280,8 @@ class Merge:
                 note_variable(made, *handles)
             if pair is not None and isinstance(made, ArrayTracer):
                 made.storage.choice = Choice(self.graphs[0], lambda both=handles: both)  # type: ignore[misc]
+                if all(map(is_read_only, handles)):
+                    made.freeze(True)
                 self._lose(made.storage, handles)
                 if code is not None and (told := telling()):
                     told.choose(made.storage, code)

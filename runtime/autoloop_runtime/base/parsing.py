@@ -14,6 +14,7 @@ import functools
 import inspect
 import sys
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any, Literal, overload
 
@@ -37,11 +38,13 @@ def parse(source: str) -> ast.Module: ...
 @overload
 def parse(source: str, mode: Literal["eval"]) -> ast.Expression: ...
 def parse(source: str, mode: Literal["exec", "eval"] = "exec") -> ast.AST:
-    """Return the tree of ``source``."""
-    if not _ONE_NUMBER_FOR_ALL:
-        return ast.parse(source, mode=mode)
-    tree: ast.AST = _alone(ast.parse, source, "<unknown>", mode)
-    return tree
+    """Return the tree of ``source``; what Python finds odd in it, ``'\\d'``, it has told when it compiled that."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if not _ONE_NUMBER_FOR_ALL:
+            return ast.parse(source, mode=mode)
+        tree: ast.AST = _alone(ast.parse, source, "<unknown>", mode)
+        return tree
 
 
 def signature_of(f: Callable[..., Any]) -> inspect.Signature:

@@ -24,6 +24,7 @@ from ..base.forks import undivided
 from ..base.shapes import SCALAR, UNKNOWN, ShapeLike
 from ..base.stand_ins import UnknownWhileTracing, called
 from .array_attributes import Attributes, part_setter
+from .array_layouts import is_writeable
 from .array_memory import Memory
 from .array_methods import Methods
 from .array_references import References
@@ -380,6 +381,13 @@ def own_kind(value: Any) -> Kind:
     """Return the kind of one value, which tells an array without axes from a scalar."""
     is_zero_dim = type(value) is ZeroDimArray or (isinstance(value, np.ndarray) and not value.ndim)
     return ZeroDimArray if is_zero_dim else kind_of((value,))
+
+
+def is_read_only(value: Any) -> bool:
+    """Return whether a value is an array that nobody may write to, as ``np.diagonal`` gives them."""
+    if isinstance(value, ArrayTracer):
+        return not value.is_writeable and not value.is_scalar
+    return isinstance(value, np.ndarray) and not is_writeable(value)
 
 
 def as_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], made: Any) -> Any:
