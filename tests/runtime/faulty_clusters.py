@@ -306,3 +306,18 @@ def swell(dask_worker):
 def shrink(dask_worker):
     """Give it back."""
     dask_worker.ballast = None
+
+
+class Dying(distributed.SchedulerPlugin):
+    """Kills the process of the scheduler when so many tasks are done."""
+
+    name = "dying"
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+    def transition(self, key, start, finish, *args, **kwargs):
+        if start == "processing" and finish == "memory":
+            self.at -= 1
+            if not self.at:
+                os.kill(os.getpid(), signal.SIGKILL)

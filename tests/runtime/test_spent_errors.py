@@ -100,12 +100,22 @@ def fails_in_a_gradient(_):
     al.grad(f)(da.from_array(np.eye(4), chunks=4), np.int64(9))
 
 
+def fails_in_a_condition(_):
+    @al.function
+    def f(x, least):
+        while np.linalg.inv(x).max() < least:
+            x = x * 0.5 - 0.5 * np.eye(4)
+        return x
+
+    f(da.from_array(np.eye(4), chunks=4), 1e9)
+
+
 def fails_in_a_sweep(client):
     client.sweep(refused, {"x": [2.0, 3.0, 9.0]})
 
 
 @pytest.mark.parametrize(
-    "call", [fails_in_a_loop, pytest.param(fails_in_a_gradient, marks=pytest.mark.nightly), fails_in_a_sweep]
+    "call", [fails_in_a_loop, fails_in_a_condition, pytest.param(fails_in_a_gradient, marks=pytest.mark.nightly), fails_in_a_sweep]
 )
 def test_an_error_that_was_told_is_let_go_of_by_who_has_caught_it(call, client):
     held = Client(client)
