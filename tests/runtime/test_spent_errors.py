@@ -115,8 +115,12 @@ def fails_in_a_sweep(client):
 
 
 @pytest.mark.parametrize(
-    "call", [fails_in_a_loop, fails_in_a_condition, pytest.param(fails_in_a_gradient, marks=pytest.mark.nightly), fails_in_a_sweep]
-)
+    "call",
+    [
+        fails_in_a_loop, fails_in_a_condition, fails_in_a_sweep,
+        pytest.param(fails_in_a_gradient, marks=pytest.mark.nightly),
+    ],
+)  # fmt: skip
 def test_an_error_that_was_told_is_let_go_of_by_who_has_caught_it(call, client):
     held = Client(client)
     try:
