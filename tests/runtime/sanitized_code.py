@@ -81,7 +81,20 @@ def main() -> None:
         for _ in range(5):
             run = api.CoreRun(tables, api.core_code.entered(api.core_workers.core), 3)
             assert run.run(token_core.given(lowered, feeds)) is not None
+    nest()
     print(len(calls), "modules", sum(calls), "calls")
+
+
+def nest() -> None:
+    """Loops in a loop of products and functions, as programs have them."""
+    with pytest.MonkeyPatch.context() as patch:
+        make_at_once(patch)
+        runs, run = [], api.CoreRun.run
+        patch.setattr(api.CoreRun, "run", lambda self, args: runs.append(run(self, args)) or runs[-1])
+        f = al.function(inner_frames.side_by_side, executor="dataflow", autograph=False)
+        for _ in range(8):
+            f(inner_frames.A, inner_frames.B, al.constant(3))
+        assert runs and None not in runs
 
 
 if __name__ == "__main__":
@@ -89,6 +102,9 @@ if __name__ == "__main__":
     import api
     import autoloop as al
     import numpy as np
+    import pytest
+    import test_inner_frames as inner_frames
     import test_token_core as token_core
+    from test_machine_kernels import make_at_once
 
     main()

@@ -34,9 +34,8 @@ FLOATS = np.linspace(-3, 3, 600, dtype=np.float32).reshape(20, 30)
 WHOLE = np.arange(-300, 300).reshape(20, 30)
 
 
-@pytest.fixture
-def at_once(monkeypatch):
-    """Kernels are made as soon as a first run has ended, before the second begins."""
+def make_at_once(monkeypatch):
+    """Let kernels be made as soon as a first run has ended, before the second begins."""
 
     class AtOnce:
         give_way = staticmethod(lambda: None)
@@ -50,6 +49,12 @@ def at_once(monkeypatch):
     monkeypatch.setattr(faster_kernels, "background", AtOnce)
     monkeypatch.setattr(machine_steps, "price", lambda *_: 0.0)
     monkeypatch.setattr(executable, "LONG", 0.0)
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """They are."""
+    make_at_once(monkeypatch)
 
 
 def kernels_of(function, *args):

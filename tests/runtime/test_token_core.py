@@ -18,6 +18,7 @@ from api import (
     SeededExecutor,
     Watch,
     core_code,
+    core_runs,
     core_workers,
     gone_on,
     lower,
@@ -145,11 +146,13 @@ def test_orders_give_the_answer_of_the_readable_scheduler(program, called, seeds
             assert with_orders(model, seed) == wanted, f"window {window}, seed {seed}"
 
 
-@each(itertools.product(CALLED, PROGRAMS, WINDOWS))
-def test_python_goes_on_from_wherever_a_run_is(called, program, window):
+@each([*itertools.product(CALLED, PROGRAMS, WINDOWS, [0]), *itertools.product(["none"], PROGRAMS, [10], [1, 3])])
+def test_python_goes_on_from_wherever_a_run_is(called, program, window, narrower):
+    """Also if it may have fewer iterations at once than loops say, as under a limit to memory."""
     lowered, feeds = lowered_of(program, window)
     wanted = SeededExecutor(lowered).run(feeds)
     model = CoreModel(lowered, feeds, 3, CALLED[called])
+    core_runs.narrow(model.run, narrower)
     model.first = model.start()
     for seed in range(6):
         assert with_orders(model, seed, 5 + 13 * seed) == wanted, f"seed {seed}"
@@ -196,6 +199,19 @@ def test_machine_code_gives_that_answer(program, called, window, threads):
         assert list(CoreRun(tables, core_code.entered(cw.core), threads).run(given(lowered, feeds))) == Executable(
             lowered
         ).run(feeds)
+
+
+@needs_native
+@pytest.mark.nightly
+@pytest.mark.parametrize("program", [stacked, seldom], ids=lambda p: p.__name__)
+def test_five_thousand_runs_of_loops_in_a_loop_give_that_answer(program, enter):
+    """In whatever order threads come: a busy machine stops them anywhere."""
+    for called, window in itertools.product(CALLED, WINDOWS):
+        lowered, feeds = lowered_of(program, window)
+        tables, wanted = tables_of(lowered, 4, CALLED[called]), SeededExecutor(lowered).run(feeds)
+        for k in range(420):
+            found = CoreRun(tables, enter, 1 + k % 4).run(given(lowered, feeds))
+            assert found is not None and list(found) == wanted, f"{called}, window {window}, run {k}"
 
 
 def with_kernel(kernel):

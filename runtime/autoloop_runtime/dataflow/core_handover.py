@@ -106,6 +106,7 @@ class _Handover:
         """Open a frame in an iteration, and those in it."""
         words, inside = self._words, self._tables.inside[own]
         frame = parent.children[own] = Frame(own, parent)
+        frame.window = words[at + tc.F_WINDOW]  # tokens wait for an iteration that no other may begin
         self._fill(frame.template, own, words[at + tc.F_TEMPLATE])
         before: Iteration | None = None
         for index in range(words[at + tc.F_OLDEST], words[at + tc.F_NEWEST] + 1):
