@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pytest
-from api import why_not
+from api import executable, faster_kernels, machine_steps, why_not
 from each_case import each
 
 NATIVE = not why_not()
@@ -69,3 +69,20 @@ def _turns(
     for k, case in enumerate(cases):
         for executor in executors:
             yield k, case, executor, executor in always or turns[k % len(turns)] == executor
+
+
+def make_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let kernels be made as soon as a first run has ended, before the second begins."""
+
+    class AtOnce:
+        give_way = staticmethod(lambda: None)
+
+        @staticmethod
+        def submit(job):
+            job()
+            return True
+
+    monkeypatch.setattr(machine_steps, "background", AtOnce)
+    monkeypatch.setattr(faster_kernels, "background", AtOnce)
+    monkeypatch.setattr(machine_steps, "price", lambda *_: 0.0)
+    monkeypatch.setattr(executable, "LONG", 0.0)

@@ -105,6 +105,6 @@ if __name__ == "__main__":
     import pytest
     import test_inner_frames as inner_frames
     import test_token_core as token_core
-    from test_machine_kernels import make_at_once
+    from executors import make_at_once
 
     main()

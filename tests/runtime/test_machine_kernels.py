@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from api import (
     config,
-    executable,
-    faster_kernels,
     forks,
     linked_code,
     lower,
@@ -25,30 +23,13 @@ from api import (
     single_kernels,
     tier_up,
 )
-from executors import needs_native
+from executors import make_at_once, needs_native
 from flow import called_parts
 
 pytestmark = needs_native
 
 FLOATS = np.linspace(-3, 3, 600, dtype=np.float32).reshape(20, 30)
 WHOLE = np.arange(-300, 300).reshape(20, 30)
-
-
-def make_at_once(monkeypatch):
-    """Let kernels be made as soon as a first run has ended, before the second begins."""
-
-    class AtOnce:
-        give_way = staticmethod(lambda: None)
-
-        @staticmethod
-        def submit(job):
-            job()
-            return True
-
-    monkeypatch.setattr(machine_steps, "background", AtOnce)
-    monkeypatch.setattr(faster_kernels, "background", AtOnce)
-    monkeypatch.setattr(machine_steps, "price", lambda *_: 0.0)
-    monkeypatch.setattr(executable, "LONG", 0.0)
 
 
 @pytest.fixture
