@@ -4,7 +4,8 @@ Each row of ``scheduler_programs`` is one graph, built by the same lines for bot
 session (of TensorFlow with its first kind of control flow), with as many workers, on as many processors. TensorFlow is
 measured if this interpreter has it or another one is named that does: ``--peer tf=/venvs/tf/bin/python``. The processes
 of a row take turns, results are compared first; figures are medians. A row is missed where the better of ours is slower
-than the better of TensorFlow's, or, where work is heavy, needs more than 1.05 times what NumPy takes by hand.
+than the better of TensorFlow's, or, where work is heavy, needs more than 1.05 times what NumPy takes by hand. Halves by
+hand are functions of ours, each of one half of the work, that two threads call: what a second thread gains at most.
 
 An interpreter without the extra ``native`` makes a table of its own, which has another place on the page.
 """
@@ -31,11 +32,12 @@ from scheduler_programs import Program, programs
 COLUMNS = {
     "function": ("autoloop", "function"),
     "session": ("autoloop", "session"),
+    "halves by hand": ("autoloop", "halves"),
     "NumPy by hand": ("numpy", ""),
     "TensorFlow": ("tensorflow", "function"),
     "TensorFlow 1.x": ("tensorflow", "session"),
 }
-OURS, THEIRS, HAND = list(COLUMNS)[:2], list(COLUMNS)[3:], "NumPy by hand"
+OURS, THEIRS, HAND = list(COLUMNS)[:2], list(COLUMNS)[4:], "NumPy by hand"
 #: where the table is put, without the extra ``native`` and with it
 PLACES = ("scheduler without native", "scheduler")
 #: how much longer than NumPy by hand heavy work may take
@@ -83,6 +85,10 @@ def compare(name: str, results: dict[str, Path]) -> None:
                 raise Failed(f"{name}: result {k} of {column} is not that of {next(iter(results))}")
 
 
+def _is_there(program: Program, library: str, way: str) -> bool:
+    return bool(program.halves) if way == "halves" else library != "numpy" or program.hand is not None
+
+
 def measure(name: str, program: Program, pythons: dict[str, str], quick: bool) -> Measured:
     """One row."""
     workers: dict[str, Worker] = {}
@@ -90,7 +96,7 @@ def measure(name: str, program: Program, pythons: dict[str, str], quick: bool) -
     with tempfile.TemporaryDirectory() as scratch:
         try:
             for column, (library, way) in COLUMNS.items():
-                if library in pythons and (library != "numpy" or program.hand is not None):
+                if library in pythons and _is_there(program, library, way):
                     told = [name, library, way, str(int(quick))]
                     workers[column] = Worker(pythons[library], "scheduler_worker.py", told, ON_ONE_THREAD)
             for column, worker in list(workers.items()):
@@ -123,8 +129,13 @@ def measure(name: str, program: Program, pythons: dict[str, str], quick: bool) -
 def gains(rows: list[Measured]) -> Iterator[str]:
     """What the second worker gives to chains that do not need each other; what a light node takes beside heavy ones."""
     named = {row.name: row.values for row in rows}
-    for what, first in (("two chains", "chains"), ("chains of short kernels", "many")):
+    pairs = [("two chains", "chains"), ("chains of short kernels", "many")]
+    for where, first in (("", "short"), (", in a loop", "looped")):
+        pairs += [(f"chains of {size} µs a node{where}", f"{first} {size}") for size in (2, 5, 10, 20)]
+    for what, first in pairs:
         one, two = named.get(f"{first} 1", {}), named.get(f"{first} 2", {})
+        if "halves by hand" in two:  # on one thread they are the function
+            one = {**one, "halves by hand": one["function"]} if "function" in one else one
         told = [f"{column} {one[column] / two[column]:.2f} ×" for column in COLUMNS if column in one and column in two]
         if told:
             yield f"What the second worker gains in {what}: {', '.join(told)}."

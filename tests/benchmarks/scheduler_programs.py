@@ -18,7 +18,8 @@ class Program:
     """A row of the table.
 
     ``build(tf, *inputs)`` gives tensors. A figure is the time of a run divided by ``count``, in ``unit``. ``hand`` does
-    it with NumPy, on ``threads`` threads where that makes a difference.
+    it with NumPy, on ``threads`` threads where that makes a difference. ``halves`` are builds of one half each, whose
+    results come one after the other.
     """
 
     what: str
@@ -28,6 +29,7 @@ class Program:
     inputs: list[Any]
     threads: int = 1
     hand: Callable[..., list[Any]] | None = None
+    halves: tuple[Callable[..., list[Any]], ...] = ()
 
 
 def drawn(*shape: int, scale: float = 1.0) -> np.ndarray:
@@ -201,17 +203,30 @@ def beside_products(tf, n, a, b, v, w, *light):
     return loop(tf, n, body, [a, b, *light])
 
 
-def many_chains(count, depth):
-    """Chains that do not need each other, each with numbers of its own."""
+def many_chains(count, depth, first=0, last=None):
+    """Chains that do not need each other, each with numbers of its own; from one to another of ``count``."""
 
     def build(tf, x):
         ends = []
-        for k in range(count):
+        for k in range(first, count if last is None else last):
             y = x + (k + 0.5) / count
             for d in range(depth):
                 y = tf.sin(y) * (0.503 + (k * depth + d) % 97 / 100)
             ends.append(tf.reduce_sum(y))
         return [tf.stack(ends)]
+
+    return build
+
+
+def looped_chains(count, depth, first=0, last=None):
+    """The same in two iterations, of which the second waits for all of the first."""
+    inner, many = many_chains(count, depth, first, last), (count if last is None else last) - first
+
+    def build(tf, x):
+        def body(i, ends):
+            return [ends + inner(tf, x + tf.reduce_sum(ends) * 1e-9)[0]]
+
+        return loop(tf, tf.constant(2, tf.int32), body, [tf.zeros([many], tf.float32)])
 
     return build
 
@@ -225,6 +240,25 @@ def recurrent(batch: int, hidden: int, scale: float = 0.9, fed: float = 1.0) -> 
 
 def square(size: int, times: int = 2) -> list[Any]:
     return [drawn(size, size)] * times + [drawn(size, size, scale=0.9 / size**0.5)] * times
+
+
+def of_chains(count: int) -> dict[str, Program]:
+    """Chains whose nodes, ``sin(x) * c``, take some 2 to 20 µs each, outside of a loop and in one."""
+    found = {}
+    for threads in (1, 2):
+        found[f"many {threads}"] = Program(
+            f"{count:,} chains of 4 `sin(x) * c` of 4,000 numbers, {threads} worker{'s' * (threads - 1)}", "ms", 1,
+            many_chains(count, 4), [drawn(4000)], threads,
+        )  # fmt: skip
+    for name, make, where in (("short", many_chains, ""), ("looped", looped_chains, ", in 2 iterations")):
+        for microseconds, size in ((2, 5_000), (5, 12_500), (10, 25_000), (20, 50_000)):
+            halves = tuple([make(count, 4, *ends) for ends in ((0, count // 2), (count // 2, count))])
+            for threads in (1, 2):
+                found[f"{name} {microseconds} {threads}"] = Program(
+                    f"{count:,} chains of 4 nodes of {microseconds} µs{where}, {threads} worker{'s' * (threads - 1)}",
+                    "ms", 1, make(count, 4), [drawn(size)], threads, halves=halves if threads > 1 else (),
+                )  # fmt: skip
+    return found
 
 
 def programs(quick: bool = False) -> dict[str, Program]:
@@ -270,12 +304,7 @@ def programs(quick: bool = False) -> dict[str, Program]:
             f"two products 96×96 beside {count} numbers `y * 0.5 + i`, an iteration", "µs", int(m), beside_products,
             [m, *square(96), *[np.float32(k) for k in range(count)]],
         )  # fmt: skip
-    count = 1000 // less
-    for threads in (1, 2):
-        found[f"many {threads}"] = Program(
-            f"{count:,} chains of 4 `sin(x) * c` of 4,000 numbers, {threads} worker{'s' * (threads - 1)}", "ms", 1,
-            many_chains(count, 4), [drawn(4000)], threads,
-        )  # fmt: skip
+    found |= of_chains(1000 // less)
     size, m = 320 // (4 if quick else 1), turns(60)
     found["layers"] = Program(
         f"two stacked layers {size}×{size}, {m} steps, 2 workers", "ms", 1, layers, [m, *square(size)], 2,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import scheduler_programs
 from worker import answering, serve
 
@@ -32,6 +34,22 @@ def in_a_session(tf, program, executor):
     return lambda: session.run(fetches, feeds)
 
 
+def in_halves(tf, program, executor):
+    """Two functions of one half each, on a thread each: what the machine gives to the same machine code by hand."""
+    tf.config.set_num_threads(1)
+    inputs, pool = [tf.constant(value) for value in program.inputs], ThreadPoolExecutor(1)
+    first, second = [
+        tf.function(lambda *args, build=build: build(tf, *args), autograph=False, executor=executor)
+        for build in program.halves
+    ]
+
+    def run():
+        other = pool.submit(second, *inputs)
+        return [np.concatenate(pair) for pair in zip(first(*inputs), other.result(), strict=True)]
+
+    return run
+
+
 def prepared():
     """The program of the command line; gives what answers requests."""
     name, library, way, quick = sys.argv[1:5]
@@ -49,7 +67,7 @@ def prepared():
             module.config.threading.set_intra_op_parallelism_threads(1)
             if way == "session":
                 module.compat.v1.disable_control_flow_v2()
-        make = in_a_session if way == "session" else in_a_function
+        make = {"session": in_a_session, "halves": in_halves}.get(way, in_a_function)
         run = make(module, program, "dataflow" if library == "autoloop" else None)
 
     return answering(run)

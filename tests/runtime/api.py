@@ -62,7 +62,7 @@ from autoloop_runtime.dataflow import core_events as core_events
 from autoloop_runtime.dataflow import core_kernels as core_kernels
 from autoloop_runtime.dataflow import core_runs as core_runs
 from autoloop_runtime.dataflow import core_workers as core_workers
-from autoloop_runtime.dataflow import executable, faster_kernels, loop_code, loop_walk, pieces, workers
+from autoloop_runtime.dataflow import executable, faster_kernels, kept_memory, loop_code, loop_walk, pieces, workers
 from autoloop_runtime.dataflow import flat_rules as flat_rules
 from autoloop_runtime.dataflow import gradient_products as gradient_products
 from autoloop_runtime.dataflow import memory_limit as memory_limit

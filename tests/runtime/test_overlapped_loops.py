@@ -249,6 +249,7 @@ def test_whatever_a_worker_comes_back_for_it_asks_whether_the_run_is_to_end(why)
     run, asked = object.__new__(core_runs.CoreRun), []
     run._m, run._unwanted, run._seen = np.zeros(64, np.int64), [], None
     run._core = lambda w, what: asked.append(what)
+    run._door, run._is_over = threading.RLock(), False
     assert run._heed(0, why) == why and not asked
     run._unwanted.append(True)
     assert run._heed(0, why) == why and asked == [core_workers.STOP]

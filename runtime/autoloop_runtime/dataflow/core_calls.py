@@ -79,16 +79,15 @@ class Values:
     Parameters
     ----------
     words : memoryview
-    known : sequence
-        Objects of the first buffers.
+    objects : list
+        By buffer.
+    seen : dict
+        Arrays on the memory of buffers; two threads make the same.
     """
 
-    def __init__(self, words: memoryview, known: Sequence[Any]) -> None:
-        self.words = words
+    def __init__(self, words: memoryview, objects: list[Any], seen: dict[tuple[int, int], Any]) -> None:
+        self.words, self.objects, self._seen = words, objects, seen
         self._addresses, self._uses, self._counted = words[tc.ADDRESSES], words[tc.USES], words[tc.COUNTED]
-        self.objects = [*known, *[UNKNOWN] * (words[tc.LIMIT] - len(known))]
-        #: arrays on the memory of buffers; two threads make the same
-        self._seen: dict[tuple[int, int], Any] = {}
 
     def value(self, buffer: int, form: TokenForm | None) -> Any:
         """Return the object of a buffer, which has memory of its own."""

@@ -65,6 +65,8 @@ class Buffers(Words):
         self._wanted: list[int] = []
         #: where the memory of buffers is that are there at first, and how much that is
         self._offsets: list[int] = []
+        #: memory of runs that are over, for the next ones; changed by single operations, which are atomic
+        self.kept: list[Any] = []
         self._memory = 0
 
     def _kept(self, memory: Any, value: Any = UNKNOWN) -> int:
@@ -87,8 +89,9 @@ class Buffers(Words):
         """Make room for buffers of which so many are held at most; as many may be free as are added."""
         known = len(self._addresses)
         limit = known + held + 2 * sum(self._wanted)
-        names = ("ADDRESSES", "USES", "CLASSES", "FOLLOWING")
-        self._set(COUNTED=known, UNUSED=known, LIMIT=limit, **{name: self._room(limit) for name in names})
+        self._set(COUNTED=known, UNUSED=known, LIMIT=limit, ADDRESSES=self._room(limit))
+        # of those that are known there is nothing else to note, and each run has a copy of all words
+        self._set(**{name: self._room(limit - known) - known for name in ("USES", "CLASSES", "FOLLOWING")})
         self._set(FREE=self._room(len(self._classes)))
         self._put(self._words[tc.ADDRESSES], self._addresses)
         self._add_first(known)
@@ -115,7 +118,7 @@ def whole_lines(size: int) -> int:
 def aligned(size: int) -> Any:
     """Return memory at the beginning of a line of the cache."""
     block = np.empty(size + LINE, np.uint8)
-    start = -block.ctypes.data % LINE
+    start = -address_of(block) % LINE
     return block[start : start + size]
 
 

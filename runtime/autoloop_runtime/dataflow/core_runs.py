@@ -20,8 +20,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..base.forks import Kind
 from ..base.threads import call_workers, forget_work, others_call
 from ..ir.run_state import EAGER, RunState
@@ -29,13 +27,16 @@ from . import core_kernels as ck
 from . import core_workers as cw
 from . import token_core as tc
 from .core_calls import CalledStep, Values, arguments, call, order_of
-from .core_memory import address_of, aligned, whole_lines
+from .core_memory import address_of, aligned
 from .core_tables import Enter, LoopTables
+from .kept_memory import memory_for
 from .kernels import Arguments, Seen, Unwanted
 
 _RUN = Kind("CoreRun.wake", "a run that was going on when a child was forked is given up there")
 #: seconds that a worker stays in a run while others call for workers
 TURN = 0.001
+#: added to what workers come back with
+_TOLD = cw.WOKEN | cw.AGAIN
 #: what workers come back with that have not left: their words are theirs
 _STAYING = (cw.TIME, cw.CALLS, ck.BUFFERS, cw.KERNELS)
 
@@ -74,17 +75,20 @@ class CoreRun:
         workers = int(tables.words[tc.WORKERS])
         self.most = min(threads, workers) - 1  # not changed
         self._seen = None if seen is None else seen.core(tables, self.most + 1)  # not changed
+        self._memory = memory = memory_for(tables, self.most, 0 if self._seen is None else self._seen.words)
         #: what changes is under the lock that is its first word; Python writes to it before others can see it
-        self._m = m = _memory(tables, self._seen)
-        m[tc.OPENINGS] = self.most
-        self._address = address_of(m)
-        self._enter = enter  # not changed
+        self._m = memory.words
+        if self._seen is not None:
+            self._seen.start(self._m)
+        self._address, self._enter = memory.address, enter  # not changed
+        #: guards the next, whether others may have the memory, while somebody asks for anything who is not in the run
+        self._door, self._is_over = _RUN.lock(), False
         #: locked but between a call to wake up and the caller's doing so
         self._wake = _RUN.gate()
         self._wake.acquire()
         #: memory of buffers; only added to, by single operations, which are atomic
-        self._blocks: list[Any] = []
-        self.values = Values(memoryview(m), tables.objects)
+        self._blocks: list[Any] = [memory.block]
+        self.values = Values(memoryview(memory.words), memory.objects, memory.seen)
         self.is_left = False
         self.failures: list[tuple[Exception, int]] = []
         self.otherwise: list[tuple[int, Any]] = []
@@ -126,22 +130,14 @@ class CoreRun:
     def _core(self, w: int, what: int, number: int = 0, address: int = 0) -> int:
         return self._enter(self._address, w, what, number, address)
 
+    def _from_outside(self, what: int) -> int:
+        """Ask for what those may ask for who are not in the run, which may have given its memory to another one."""
+        with self._door:
+            return 0 if self._is_over else self._core(0, what)
+
     def _take_in(self, args: Sequence[Any]) -> bool:
         """Let the run have what it is given; False if that is not what was said."""
-        tables = self.tables
-        given = sum([whole_lines(form.bytes) for form in tables.entering if form is not None])
-        memory = aligned(given + tables.scratch * (self.most + 1) + tables.memory + 1)
-        self._blocks.append(memory)
-        at = _put(self.values, tables, args, address_of(memory))
-        if not at:
-            return False
-        words = self.values.words
-        for k in range(self.most + 1):
-            words[words[tc.AREAS] + k * words[tc.AREA] + tc.W_SCRATCH] = at
-            at += tables.scratch
-        first = words[tc.ADDRESSES] + words[tc.COUNTED]
-        self._m[first : first + len(tables.offsets)] = tables.offsets + at
-        return True
+        return self._memory.take_in(args, self.tables)
 
     def _add(self, w: int, size_class: int, count: int) -> None:
         """Make buffers."""
@@ -154,8 +150,9 @@ class CoreRun:
             self._core(w, cw.ADD, size_class, start + size * k)
 
     def _results(self) -> tuple[Any, ...] | None:
-        m = self._m
-        buffers = [int(m[m[tc.RESULTS] + k]) for k in range(len(self.tables.leaving))]
+        words = self.values.words
+        first = words[tc.RESULTS]
+        buffers = words[first : first + len(self.tables.leaving)].tolist()
         return tuple(map(self.values.value, buffers, self.tables.leaving)) if all(buffers) else None
 
     # -- workers ------------------------------------------------------------------------------------------
@@ -190,8 +187,8 @@ class CoreRun:
         elif why == cw.KERNELS:
             self._call_kernels(w)
         if self._unwanted:  # asked each time: who comes back for other reasons before may never use up its time
-            self._core(w, cw.STOP)
-        return why & ~(cw.WOKEN | cw.AGAIN)
+            self._from_outside(cw.STOP)
+        return why & ~_TOLD
 
     # -- kernels that Python calls ------------------------------------------------------------------------
 
@@ -246,7 +243,7 @@ class CoreRun:
 
     def _end(self, w: int, behind: tuple[int, ...] = (-1, -1)) -> None:
         """End the run, and loops that are called and stand behind a kernel."""
-        self._core(w, cw.STOP)
+        self._from_outside(cw.STOP)
         for order, given in list(self._inside.values()):
             if behind < order:
                 given.unwanted.append(True)
@@ -258,20 +255,24 @@ class CoreRun:
         self._context.copy().run(self._assist)
 
     def _assist(self) -> None:
-        w = self._core(0, cw.JOIN)
+        w = self._from_outside(cw.JOIN)
         if not w:
             return
-        begun = time.monotonic()
+        begun, is_in = time.monotonic(), True
         try:
             while True:
-                if self._heed(w, self._core(w, cw.WORK)) in (cw.ENDED, cw.IDLE, cw.STUCK):
+                why = self._core(w, cw.WORK)
+                is_in = why & ~_TOLD not in (cw.ENDED, cw.IDLE, cw.STUCK)
+                self._heed(w, why)
+                if not is_in:
                     return
                 if others_call(self) and time.monotonic() - begun >= TURN:
                     break
         except BaseException as error:  # no kernel's failure; the caller must not wait in vain
             self._error = error
             self._end(w)
-        self._heed(w, self._core(w, cw.LEAVE))
+        if is_in:
+            self._heed(w, self._core(w, cw.LEAVE))
 
     def _drain(self, w: int) -> None:
         """End the run, and wait for the workers that are in it."""
@@ -282,6 +283,8 @@ class CoreRun:
     def left_alone(self) -> None:
         """In a forked child: what the other threads were computing will never be there, and any may have had the
         lock."""
+        if self._is_over:
+            return
         m = self._m
         m[tc.LOCK] = m[tc.PRESENT] = m[tc.OPENINGS] = 0
         m[tc.STOPPED] = m[tc.FAILED] = 1
@@ -289,28 +292,11 @@ class CoreRun:
             self._wake.release()
 
 
-def _memory(tables: LoopTables, seen: Any) -> Any:
-    """Return the words with which a run begins; behind them those for what is ``seen`` of it."""
-    words = len(tables.words)
-    made = aligned(8 * (words + (0 if seen is None else seen.words))).view(np.int64)
-    made[:words] = tables.words
-    if seen is not None:
-        seen.start(made)
-    return made
-
-
-def _put(values: Values, tables: LoopTables, args: Sequence[Any], at: int) -> int:
-    """Put what a run is given into memory from an address on; returns where it ends, 0 if that is not what was said."""
-    words, objects = values.words, values.objects
-    addresses = words[tc.ADDRESSES]
-    for k, (value, form) in enumerate(zip(args, tables.entering, strict=True)):
-        objects[1 + k] = value
-        if form is not None:
-            if not form.write(value, at):
-                return 0
-            words[addresses + 1 + k] = at
-            at += whole_lines(form.bytes)
-    return at
+def keep_memory(run: CoreRun) -> None:
+    """Leave the memory of a run to later ones; it has ended with results, and is not asked anything any more."""
+    with run._door:
+        run._is_over = True
+    run._memory.keep(run.tables)
 
 
 def narrow(run: CoreRun, window: int) -> None:

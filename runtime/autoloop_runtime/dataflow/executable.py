@@ -21,7 +21,7 @@ from .execution_plan import Plan
 from .flat_graph import GONE, Lowered
 from .frames import State
 from .kernels import TimeIsOver, Watch
-from .one_thread import by_itself, by_itself_from, results_of, run_alone
+from .one_thread import by_itself, by_itself_from, results_of, run_alone, way_of_run
 from .sole_holders import donate, returned
 from .whole_loops import light_kernels, middling_kernels, plans_of, with_joined_steps
 
@@ -230,7 +230,7 @@ class Executable:
             DEADLINE.set(limit if watch is None else watch.deadline)
             if is_silent:
                 silence()
-            run = run_alone if count == 1 or not ways.plan.parallel else _shared(count)
+            run = way_of_run(tokens.plan, count, watch, budget) if count > 1 and ways.plan.parallel else run_alone
             # a kernel computes: a user's function called by one must not add to the graph being built around us
             with _HIDDEN if current_graph() is None else eager(), _shown(tokens) if boards else _HIDDEN:
                 _in_time(run, tokens, donate(feed_values, self.donated), state, watch, budget)
@@ -427,17 +427,3 @@ def _budget(memory: MemoryLimit | None) -> Budget | None:
         from .memory_limit import budget_of
 
     return budget_of(memory, most or 0)
-
-
-def _shared(threads: int) -> Callable[[State, list[Any], RunState, Watch | None, Budget | None], None]:
-    """Return what does as ``run_alone`` on several threads."""
-
-    def run(tokens: State, feeds: list[Any], state: RunState, watch: Watch | None, budget: Budget | None) -> None:
-        with undivided():
-            if watch is not None and watch.seen is not None:
-                from .seen_runs import SeenRun as Run
-            else:
-                from .workers import SharedRun as Run  # type: ignore[assignment]
-        Run(tokens, state, watch, threads, budget).run(feeds)
-
-    return run

@@ -141,8 +141,10 @@ def _seconds(timeout: Any) -> float:
     return float(timeout)
 
 
-def call(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: Any = None) -> Any:
-    """Run the kernel of ``step`` in ``it``.
+def call(
+    it: Iteration, step: Step, state: RunState, watch: Watch | None, run: Any = None, threads: int = 1
+) -> Any:  # fmt: skip
+    """Run the kernel of ``step`` in ``it``, in a shared ``run`` or alone; ``threads``: those of a loop that is alone.
 
     The arguments are read without a lock: a slot is written once, before the step became ready, and the caller
     learned of that under the lock; other threads write other slots of the same list.
@@ -151,7 +153,7 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: A
     kernel = step.call
     kind = step.flat.kind
     if kind is Kind.WHOLE:
-        return _whole(it, step, state, watch, run)  # nobody else holds what it is given
+        return _whole(it, step, state, watch, run, threads)  # nobody else holds what it is given
     args = it.values[step.first : step.last]
     if kind is Kind.BATCH:
         it.values[step.first : step.last] = step.blank
@@ -169,12 +171,12 @@ def call(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: A
     return seen.call(it, step, kernel, *args)
 
 
-def _whole(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: Any) -> Any:
+def _whole(it: Iteration, step: Step, state: RunState, watch: Watch | None, run: Any, threads: int) -> Any:
     """Run a loop that is one step."""
     try:
         if run is not None:
             return run.loops.call((it, step), state, run)
-        args = Arguments(it.values[step.first : step.last], 1, watch, it)  # it is emptied
+        args = Arguments(it.values[step.first : step.last], threads, watch, it)  # it is emptied
         it.values[step.first : step.last] = step.blank
         assert step.call is not None
         return step.call(state, args)

@@ -1,8 +1,10 @@
-"""A run of a plan on one thread, the one that calls: kernel by kernel, to the end."""
+"""A run of a plan on one thread, the one that calls: kernel by kernel, to the end; and which runs go by that."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..base.forks import undivided
@@ -14,11 +16,15 @@ from .kernels import Watch, call
 if TYPE_CHECKING:
     from .memory_limit import Budget
 
+Way = Callable[[State, list[Any], RunState, "Watch | None", "Budget | None"], None]
+
 
 def run_alone(
-    tokens: State, feeds: list[Any], state: RunState, watch: Watch | None, budget: Budget | None = None
-) -> None:
-    """Run on the calling thread alone, without a lock: light kernels first, of each kind the oldest first.
+    tokens: State, feeds: list[Any], state: RunState, watch: Watch | None, budget: Budget | None = None,
+    threads: int = 1,
+) -> None:  # fmt: skip
+    """Run on the calling thread alone, without a lock: light kernels first, of each kind the oldest first. A loop that
+    shares its iterations out may have several ``threads``.
 
     So a counter runs ahead of a heavy chain here too, and iterations have their effects in order where data lets them.
     Under a limit to memory what makes arrays runs in program order.
@@ -31,12 +37,13 @@ def run_alone(
         heavy = waiting_alone()
     tokens.start(feeds, light, heavy)
     feeds.clear()
-    go_on(tokens, light, heavy, state, watch, budget)
+    go_on(tokens, light, heavy, state, watch, budget, threads)
 
 
 def go_on(
-    tokens: State, light: deque[Item], heavy: Any, state: RunState, watch: Watch | None, budget: Budget | None
-) -> None:
+    tokens: State, light: deque[Item], heavy: Any, state: RunState, watch: Watch | None, budget: Budget | None,
+    threads: int = 1,
+) -> None:  # fmt: skip
     """Run what is ready, and all that follows."""
     deliver, complete = tokens.deliver, tokens.complete
     while light or heavy:
@@ -46,7 +53,7 @@ def go_on(
                 assert step.call is not None
                 out = step.call(*it.values[step.first : step.last])
             else:
-                out = call(it, step, state, watch)
+                out = call(it, step, state, watch, None, threads)
         except Exception as error:
             with undivided():
                 from .batch_parts import BatchParts
@@ -108,3 +115,25 @@ def results_of(tokens: State) -> list[Any]:
         waiting = tokens.describe_waiting()
         raise RuntimeError(f"the run cannot go on, nothing is ready and not all results exist:\n{waiting} [AL610]")
     return tokens.results
+
+
+def way_of_run(plan: Plan, threads: int, watch: Watch | None, budget: Budget | None) -> Way:
+    """Return what runs a plan on several threads: where nothing but what is in one loop could run beside anything else,
+    and that calls others itself, the calling thread alone."""
+    if plan.sharing or plan.blas or budget is not None or (watch is not None and watch.seen is not None):
+        return _shared(threads)
+    return partial(run_alone, threads=threads)
+
+
+def _shared(threads: int) -> Way:
+    """Return what does as ``run_alone`` on several threads."""
+
+    def run(tokens: State, feeds: list[Any], state: RunState, watch: Watch | None, budget: Budget | None) -> None:
+        with undivided():
+            if watch is not None and watch.seen is not None:
+                from .seen_runs import SeenRun as Run
+            else:
+                from .workers import SharedRun as Run  # type: ignore[assignment]
+        Run(tokens, state, watch, threads, budget).run(feeds)
+
+    return run

@@ -25,7 +25,7 @@ from ..ir.run_state import RunState
 from .batched_loops import with_loops
 from .core_frame_tables import Untold
 from .core_handover import gone_on, reached
-from .core_runs import CoreRun, narrow
+from .core_runs import CoreRun, keep_memory, narrow
 from .core_tables import Enter, LoopTables
 from .critical_path import CriticalPaths
 from .execution_plan import Plan
@@ -96,6 +96,7 @@ class OverlappedLoop:
         given = args.copy()
         args.clear()
         if found is not None:
+            keep_memory(run)
             return found
         if run.is_left:
             return tuple(gone_on(run, state, Wanted(unwanted, seen), self._go_on))

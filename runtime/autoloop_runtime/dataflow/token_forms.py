@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from .packed_bundles import NUMBERS, Form, unpacked
 
 #: a value begins at a multiple of the bytes of an element, and of no more than this
 ALIGNMENT = 16
+#: any memory: to make a type for each size takes longer than to read what is there
+_MEMORY: Any = ctypes.c_char * (1 << 48 if ctypes.sizeof(ctypes.c_void_p) == 8 else 1 << 30)
 
 
 class TokenForm:
@@ -58,21 +61,28 @@ class TokenForm:
         """Whether it is one array with axes, all of its memory."""
         return not self.is_bundle and bool(self.values[0][1])
 
+    def windows(self, address: int) -> list[Any]:
+        """Return its values at an address, as arrays on that memory, which they do not hold."""
+        return [window(address + start, *form) for form, start in zip(self.values, self.offsets)]
+
     def read(self, address: int) -> Any:
         """Return the object that a token is, which has memory of its own."""
-        values = [_read(address + start, *form) for form, start in zip(self.values, self.offsets)]
+        values = [one.copy() if one.ndim else one[()] for one in self.windows(address)]
         return tuple(values) if self.is_bundle else values[0]
 
     def write(self, token: Any, address: int) -> bool:
         """Put the object that a token is into memory; False if it is not what was said, which may then be half done."""
+        return self.put(token, self.windows(address))
+
+    def put(self, token: Any, windows: Sequence[Any]) -> bool:
+        """Do so where its values go, see ``windows``."""
         token = unpacked(token) if self.is_bundle else (token,)
-        if type(token) is not tuple or len(token) != len(self.values):
+        if type(token) is not tuple or len(token) != len(windows):
             return False
-        for value, (dtype, shape), start in zip(token, self.values, self.offsets):
-            if getattr(value, "dtype", None) != dtype or np.shape(value) != shape:
+        for value, there in zip(token, windows):
+            if getattr(value, "dtype", None) != there.dtype or getattr(value, "shape", None) != there.shape:
                 return False
-            if dtype.itemsize and 0 not in shape:
-                window(address + start, dtype, shape)[...] = value
+            there[...] = value
         return True
 
 
@@ -88,11 +98,4 @@ def is_plain(form: Form) -> bool:
 
 def window(address: int, dtype: Any, shape: tuple[int, ...]) -> Any:
     """Return an array on memory, which it does not hold."""
-    memory = (ctypes.c_char * (dtype.itemsize * math.prod(shape))).from_address(address)
-    return np.ndarray(shape, dtype, memory)
-
-
-def _read(address: int, dtype: Any, shape: tuple[int, ...]) -> Any:
-    if 0 in shape:
-        return np.empty(shape, dtype)
-    return window(address, dtype, shape).copy() if shape else window(address, dtype, shape)[()]
+    return np.ndarray(shape, dtype, _MEMORY.from_address(address))
