@@ -108,6 +108,8 @@ LAZY = {
     ("autoloop.plain_python", "autoloop.foreign_calls"),
     ("autoloop.function", "autoloop.given_containers"),
     ("autoloop.operators.staging.mixed_numbers", "autoloop_runtime.namespaces"),
+    ("autoloop.operators.staging.list_columns", "autoloop_runtime.namespaces"),
+    ("autoloop.operators.constructs.call_expression", "autoloop.operators.constructs.library_calls"),
     ("autoloop.tracing", "autoloop_runtime.ir.foreign_values"),
     ("autoloop.tracing", "autoloop.foreign_namespaces"),
     ("autoloop_runtime.running.runner", "autoloop_runtime.running.foreign_runs"),

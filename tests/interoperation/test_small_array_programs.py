@@ -402,6 +402,60 @@ def asserted(x):
     return x
 
 
+@program(V)
+def numbers_of_a_list(x):
+    found = []
+    while x[0] < 50:
+        x = x * 2
+        found.append(x[0])
+    return np.array(found), np.mean(found), np.abs(found), np.max(found)
+
+
+@program(V)
+def rows_of_a_list(x):
+    found = []
+    while x[0] < 50:
+        x = x * 2
+        found.append(x)
+    return np.array(found), np.stack(found)
+
+
+@program(V)
+def floats_of_a_list(x):
+    found = []
+    while x[0] < 50:
+        x = x * 2
+        found.append(float(x[0]))
+    return found, np.sort(np.array(found))
+
+
+@program(V)
+def numpys_buffer(x):
+    buf, i = np.zeros((8, 5)), 0
+    while x[0] < 50:
+        x = x * 2
+        buf[i, :] = x
+        i += 1
+    return buf, i, buf.sum()
+
+
+@program(V)
+def numpys_buffer_of_numbers(x):
+    buf, ints, same = np.zeros(3), np.zeros(3, int), None
+    same = buf
+    for i in range(3):
+        buf[i] = float(x[i])
+        ints[i] = x[i]
+    return same, ints, np.linalg.norm(buf), np.sort(buf)
+
+
+@program(V)
+def numpys_of_theirs(x):
+    y = np.asarray(x * 2)
+    y[0] = 7.0
+    return y, np.array([x[0], x[1]]), np.float64(x[0]), np.sum([x[0], x[1]])
+
+
 #: those that are one expression, and what they are given
 EXPRESSIONS = [
     (lambda x: x[1:3], V),

@@ -22,7 +22,7 @@ F64 = al.float64
 ELSEWHERE = {
     "print_through", "checked_operand", "tensor_array_read_once", "tensor_array_read_listed",
     "tensor_array_replace", "tensor_array_insert",
-    "tensor_array_drop", "tensor_array_remove", "ensure_shape", "defined_number", "copied", "of_library",
+    "tensor_array_drop", "tensor_array_remove", "ensure_shape", "defined_number", "copied", "of_library", "of_numpy",
     "dot_product", "Held", "Remat",
 }  # fmt: skip
 

@@ -189,6 +189,7 @@ SAMPLES |= {
     "tensor_array_split": (lambda x: array().split(x, [1, 2, 1]).read(1), [V]),
     "copied": (lambda x: apply(OPS["copied"], [x * x]) * x, [V]),
     "of_library": (lambda x: apply(OPS["of_library"], [x * x]) * x, [V]),
+    "of_numpy": (lambda x: apply(OPS["of_numpy"], [x * x]) * x, [V]),
     "CustomGradient": (own_rule, [V]),
 }
 #: what is not in a program above: NumPy's names and SciPy's, with arrays of one shape

@@ -16,6 +16,7 @@ INTERNAL = {
     "pow_in_loop": ((np.float64(1.7), np.float64(2.5)), {}),
     "copied": ((np.arange(3.0),), {}),
     "of_library": ((np.arange(3.0),), {}),
+    "of_numpy": ((np.arange(3.0),), {}),
 }
 
 

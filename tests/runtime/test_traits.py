@@ -78,7 +78,7 @@ PROGRAMS = {**DIFFERENTIABLE, **{name: (f, arrays) for name, (f, *arrays) in OTH
 #: what asks for shapes that are not known, what only derivatives are made of, and Python numbers that a graph computes
 ELSEWHERE = {
     "size", "rank", "put_along_axis", "sum_to", "sum_between", "ensure_shape", "fitted", "fitted_element",
-    "ufunc_reduceat_spread", "copied", "of_library", "dot_product", "place_in_sequence",
+    "ufunc_reduceat_spread", "copied", "of_library", "of_numpy", "dot_product", "place_in_sequence",
 }  # fmt: skip
 
 

@@ -49,6 +49,8 @@ from .numpy_settings import setting_inside
 from .pythons_words import in_pythons_words
 from .stateful_calls import consumed, left_to_python, of_library
 
+#: functions of NumPy's that make its arrays of whatever they are given
+_MAKING_ARRAYS = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 
 
@@ -76,10 +78,25 @@ def call(f: Any) -> Any:
 
 
 def _asked_of_theirs(theirs: Any, f: Any, made: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Call what stands for a function of NumPy's, unless that would make NumPy's arrays of another library's."""
+    """Call what stands for a function of NumPy's, unless that would make NumPy's arrays of another library's; of arrays
+    that are computed later it may, where it makes an array of a list, or is told to make one."""
+    if any(f is one for one in _MAKING_ARRAYS) or (isinstance(f, type) and issubclass(f, np.generic)):
+        return theirs.taken_over(f, args, made(*args, **kwargs))
+    if not theirs.are_asked(f, args):
+        args = tuple([_array_of_list(theirs, one) for one in args])
     if not isinstance(f, np.ufunc):  # which ask
         theirs.check_function(f, args, kwargs)
-    return made(*args, **kwargs)
+    return theirs.check_joined(f, made(*args, **kwargs))
+
+
+def _array_of_list(theirs: Any, value: Any) -> Any:
+    """Return what NumPy makes of an argument that is a list of another library's arrays, which it does not ask."""
+    if not is_growing(value) and not (isinstance(value, list | tuple) and any(map(theirs.may_hold, value))):
+        return value
+    with undivided():  # which few programs need
+        from .library_calls import by_numpy
+    made = by_numpy(np.array)(value)
+    return theirs.taken_over(np.array, (value,), made) if theirs.may_hold(made) else value
 
 
 def _may_draw(f: Any) -> bool:

@@ -17,6 +17,7 @@ from autoloop_runtime.base.callbacks import owner_of
 from autoloop_runtime.base.dtypes import of_numbers
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing
 from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.graph import theirs_here
 from autoloop_runtime.ir.numpy_protocols import counterpart_of
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.text_operators import refused_by_numpy
@@ -114,7 +115,10 @@ def _counterpart(function: Any) -> Callable[..., Any]:
 
 def _part(value: Any) -> Any:
     """Return what NumPy makes of an argument of a ufunc: an array, of a list which holds tensors."""
-    return by_numpy(np.asarray)(value) if holds_staged_inside(value) else value
+    if not holds_staged_inside(value):
+        return value
+    made, theirs = by_numpy(np.asarray)(value), theirs_here()
+    return made if theirs is None else theirs.taken_over(np.asarray, (value,), made)
 
 
 def by_numpy(function: Any) -> Callable[..., Any]:

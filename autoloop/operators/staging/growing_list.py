@@ -17,6 +17,7 @@ from autoloop_runtime.base.stand_ins import called
 from autoloop_runtime.ir.array_storage import kept
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor
+from autoloop_runtime.ir.graph import theirs_here
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import ArrayTracer, Kind, NumberTracer, join, marked, own_kind
 
@@ -225,10 +226,10 @@ class GrowingList(ListColumns):
         return GrowingList(self.name, [empty.unstack(rows)], nest.LEAF, [kind])
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return function(*map(_as_arrays, args), **kwargs)
+        return function(*_arrays_for(function, args), **kwargs)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
-        return getattr(ufunc, method)(*map(_as_arrays, args), **kwargs)
+        return getattr(ufunc, method)(*_arrays_for(ufunc, args), **kwargs)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -333,6 +334,15 @@ def _as_arrays(element: Any) -> Any:
         return element
     rows = [array_of(leaf) if isinstance(leaf, GrowingList) else leaf for leaf in leaves]
     return nest.unflatten(structure, rows)
+
+
+def _arrays_for(function: Any, args: Sequence[Any]) -> list[Any]:
+    """Return the arguments of a function of NumPy's with arrays in place of growing lists: NumPy's, unless it asks the
+    arrays in a list for a function of their library."""
+    made, theirs = list(map(_as_arrays, args)), theirs_here()
+    if theirs is None or theirs.are_asked(function, args):
+        return made
+    return [one if one is given else theirs.taken_over(np.asarray, (), one) for one, given in zip(made, args)]
 
 
 def _as_rows(element: Any) -> Any:

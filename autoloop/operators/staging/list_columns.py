@@ -230,7 +230,7 @@ class ListColumns(Rows):
         if make is None or every is None or len(every) < length:
             return None
         if place not in self.several:
-            return list(map(make, every[:length]))
+            return list(map(make, _numpys(every[:length]) if self.kinds[place] is NumberTracer else every[:length]))
         tags = self._tags()[place].values()
         return None if tags is None else list(map(handed_out, every[:length], tags[:length]))
 
@@ -282,6 +282,18 @@ class ListColumns(Rows):
 
 #: kinds of elements -> what the caller gets of one
 _PLAIN: Mapping[Kind, Callable[[Any], Any]] = {ArrayTracer: plain_array, NumberTracer: plain_number}
+
+
+def _numpys(values: Sequence[Any]) -> Sequence[Any]:
+    """Return the numbers of a list as NumPy's: those that another library computes later, or has, all at once."""
+    other = next((one for one in values if not isinstance(one, np.ndarray | np.generic)), None)
+    if other is None:
+        return values
+    with undivided():  # which few programs need
+        from autoloop_runtime.namespaces import namespace_of
+    if (namespace := namespace_of(other)) is None:
+        return values
+    return list(np.asarray(namespace.xp.stack(list(map(namespace.of, values)))))
 
 
 def _holds_containers(element: Any) -> bool:

@@ -1,5 +1,6 @@
-"""The marks that the engine goes by, put into a flat graph: ``AWAIT`` where a condition is asked for, ``CROSS`` where
-a loop variable goes on to the next iteration, ``COME`` where it enters the loop."""
+"""The marks that the engine goes by, put into a flat graph: ``AWAIT`` where a condition is asked for, ``FETCH`` where
+the user has NumPy's array made, ``CROSS`` where a loop variable goes on to the next iteration, ``COME`` where it enters
+the loop."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from ..base.shapes import TensorShape
 from ..dataflow.flat_graph import FlatNode, Kind, Lowered, Port
 from ..ir.checks import CHECK_PREDICATE
 from ..ir.op import Op
+from ..ops.identities import OF_NUMPY
 
 
 def _passed(x: Any, **_: Any) -> tuple[DType, TensorShape]:
@@ -24,6 +26,8 @@ def _same(x: Any, **_: Any) -> Any:
 
 #: gives a condition once its value is here
 AWAIT = Op("AwaitCondition", _passed, _same, doc="a condition is fetched")
+#: gives an array of NumPy's once all of it is here
+FETCH = Op("FetchArray", _passed, _same, doc="an array is fetched as a whole")
 #: gives the value of a loop variable to the next iteration; its attribute says of which
 CROSS = Op("CrossIteration", _passed, _same, doc="a loop variable goes on to the next iteration")
 
@@ -51,6 +55,8 @@ class _Marking:
                 self._put_before(node, 1, AWAIT)
             elif node.kind is Kind.LOOP_COND or (node.op is CHECK_PREDICATE):
                 self._put_before(node, 0, AWAIT)
+            elif node.op is OF_NUMPY:
+                self._put_before(node, 0, FETCH)
         for merge, node in self._loop_ends():
             variable = self._variables.get((merge.index, 0), -1)
             self._put_before(node, 0, CROSS, variable=variable)

@@ -15,7 +15,7 @@ from ..ir.graph import eager
 from ..ir.run_state import EAGER, RunState
 from ..namespaces.foreign_collections import KEEPING
 from .blamed_calls import told
-from .crossings import AWAIT, COME, CROSS, with_crossings
+from .crossings import AWAIT, COME, CROSS, FETCH, with_crossings
 from .kept_cuts import KeptCuts
 from .known_calls import Known, KnownCalls
 from .laters import Call, Later, calls_of, unwrapped
@@ -56,8 +56,9 @@ class DaskExecutable:
     ) -> list[Any]:  # fmt: skip
         """Return the fetches.
 
-        Loops run until their conditions say so: those of collections are fetched, and nothing else is. What loops hand
-        over is computed, by the cluster of ``client`` or here; what is computed after the last loop stays lazy.
+        Loops run until their conditions say so: those of collections are fetched, and besides only what becomes an
+        array of NumPy's by the user's own words. What loops hand over is computed, by the cluster of ``client`` or
+        here; what is computed after the last loop stays lazy.
 
         Parameters
         ----------
@@ -149,7 +150,7 @@ class _Driver:
         while self._ready and not self._failed:
             it, step = self._ready.popleft()
             op = step.flat.op
-            if op is AWAIT and type(it.values[step.first]) is Later:
+            if (op is AWAIT or op is FETCH) and type(it.values[step.first]) is Later:
                 self._ask(it, step)
             elif op is CROSS:
                 self._cross(it, step)
@@ -215,9 +216,9 @@ class _Driver:
     # -- marks --------------------------------------------------------------------------------------------
 
     def _ask(self, it: Iteration, step: Step) -> None:
-        """Have a condition fetched; one that can be none is refused by the check behind."""
+        """Have a condition fetched, or an array; what can be no condition is refused by the check behind."""
         later = it.values[step.first]
-        if later.dtype.kind != "b" or later.shape != ():
+        if step.flat.op is AWAIT and (later.dtype.kind != "b" or later.shape != ()):
             self._give(it, step, later.collection)
         else:
             self._asked.append(((it, step), later))

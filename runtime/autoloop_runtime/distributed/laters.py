@@ -105,6 +105,14 @@ class Later:
         return self.collection.shape if self.form is None else self.form.shape
 
     @property
+    def blocks(self) -> tuple[int, ...]:
+        """Return how many chunks there are along each axis."""
+        blocks: tuple[int, ...] = (
+            self.collection.numblocks if self.form is None else tuple([len(sizes) for sizes in self.form.chunks])
+        )
+        return blocks
+
+    @property
     def collection(self) -> Any:
         """Return what Dask has of it: lazy until it is sent, then one whose parts are futures, or there."""
         if self._collection is None:

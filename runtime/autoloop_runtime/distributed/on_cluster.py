@@ -6,11 +6,13 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .apart_errors import apart
 from .fresh_names import FreshNames
 from .laters import Later
 from .mailbox import Mailbox
-from .submissions import Done, Fetched, Submission, array_of, hold, persist_all
+from .submissions import Done, Fetched, Submission, array_of, hold, joined, persist_all
 
 
 class OnCluster:
@@ -57,7 +59,7 @@ class OnCluster:
             persist_all(submission, self)
         else:
             count = self._send_tasks(submission)
-        asked = [self._futures(later)[0] for _, later in submission.asked]
+        asked = [(self._in_order(later), later.blocks) for _, later in submission.asked]
         every = [future for later in submission.laters for future in self._futures(later)]
         self._client.loop.add_callback(self._watch, submission, asked, every, mailbox)
         return count
@@ -74,17 +76,27 @@ class OnCluster:
             later.become_parts(those, made, array_of)
         return len(tasks)
 
+    def _in_order(self, later: Later) -> list[Any]:
+        """Return the futures of a value, in the order of its chunks."""
+        if later.parts:
+            return later.parts
+        parts, name = self.parts(later.collection), later.collection.name
+        return [parts[(name, *place)] for place in np.ndindex(*later.blocks)]
+
     def _futures(self, later: Later) -> list[Any]:
         if later.parts:
             return later.parts
         found: list[Any] = self._distributed.futures_of(later.collection)
         return found
 
-    async def _watch(self, submission: Submission, asked: list[Any], every: list[Any], mailbox: Mailbox) -> None:
+    async def _watch(
+        self, submission: Submission, asked: list[tuple[list[Any], tuple[int, ...]]], every: list[Any], mailbox: Mailbox
+    ) -> None:  # fmt: skip
         """Tell what becomes of a submission. Runs on the client's event loop."""
         try:
             if asked:
-                values = await self._client.gather(asked, asynchronous=True)
+                chunks = await self._client.gather([futures for futures, _ in asked], asynchronous=True)
+                values = [joined(those, blocks) for those, (_, blocks) in zip(chunks, asked)]
                 mailbox.put(Fetched(submission, values))
             with self._client.as_current():  # ``wait`` asks for it
                 waiting = self._distributed.wait(every)

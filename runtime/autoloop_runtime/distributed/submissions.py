@@ -28,7 +28,7 @@ class Statistics:
     iterations : int
         How many iterations of loops handed over collections.
     fetches : int
-        How many values came back: conditions, nothing else.
+        How many values came back: conditions, and what becomes an array of NumPy's.
     widest : int
         How many iterations of one loop were under way at a time, at the most.
     tasks : int
@@ -55,7 +55,7 @@ class Submission:
     laters : list of Later
         What becomes futures.
     asked : list of (Item, Later)
-        The conditions among them, and the marks that wait for them.
+        The conditions among them and the arrays that are fetched, and the marks that wait for them.
     iterations : dict of Frame to int
         How many iterations of which loops it computes.
     calls : list of Call
@@ -86,7 +86,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The letter that the conditions of a submission have come."""
+    """The letter that the conditions of a submission have come, and its arrays that are fetched."""
 
     submission: Submission
     values: list[Any]
@@ -199,7 +199,7 @@ class Locally:
 
     def _value(self, later: Later) -> Any:
         if later.parts:
-            return later.parts[0]
+            return joined(later.parts, later.blocks)
         return self._dask.compute(later.collection, scheduler="synchronous")[0]
 
     def cancel(self, submissions: Sequence[Submission]) -> None:
@@ -239,6 +239,15 @@ def find_parts(later: Later, sender: Sender) -> None:
         parts = [getattr(nodes[key], "value", nodes[key]) for key in keys]
         later.keys, later.parts = [getattr(part, "key", key) for key, part in zip(keys, parts)], parts
         later.is_sent = True
+
+
+def joined(chunks: Sequence[Any], blocks: Sequence[int]) -> Any:
+    """Return the chunks of an array, of which there are so many along each axis, as one."""
+    if not blocks:
+        return chunks[0]
+    size = len(chunks) // blocks[0] if blocks[0] else 0
+    parts = [joined(chunks[k * size : (k + 1) * size], blocks[1:]) for k in range(blocks[0])]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-len(blocks))
 
 
 def array_of(later: Later) -> Any:

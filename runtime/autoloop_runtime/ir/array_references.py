@@ -495,6 +495,8 @@ def _is_without_axes(operand: Any) -> bool:
 
 
 def _as_written(array: References, index: Any, value: Any) -> Any:
+    if (theirs := theirs_here()) is not None and theirs.holds(array) is False:
+        value = theirs.as_numpys(value)
     is_cast = array.view_of is not None and array.view_of.is_flat and not _is_place(index)
     return as_element(array.dtype, value) if value is None or (is_basic(index) and not is_cast) else value
 

@@ -10,20 +10,16 @@ another thing for one of both: plain Python runs the function then.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from ..base import nest
-from ..base.stand_ins import UnknownWhileTracing
-from .forbidden_forms import ForbiddenForms
 from .foreign_tensors import Namespace
 from .graph import PARAMETER
+from .numpys_beside import NumpysBeside
 from .op import call
 from .tensor import Tensor
-from .tensor_operators import COMPARISONS
 
 #: methods and attributes that PyTorch's tensors have under a name of NumPy's, and that are something else there
 _OTHERWISE = {
@@ -36,7 +32,7 @@ _OTHERWISE = {
 _OTHERWISE_WITH = {"torch": frozenset(("max", "min", "round", "dot", "take", "argmax", "argmin"))}
 
 
-class Theirs(ForbiddenForms):
+class Theirs(NumpysBeside):
     """Where arrays of another library are not as NumPy's are; of a root graph.
 
     Parameters
@@ -50,7 +46,7 @@ class Theirs(ForbiddenForms):
         See ``ForbiddenForms``.
     """
 
-    __slots__ = ("_are_fixed", "_is_asked", "_make", "_names")
+    __slots__ = ("_are_fixed", "_make", "_names")
 
     def __init__(
         self, namespace: Namespace, names: Callable[[Theirs], Any], make: Callable[[Tensor], Any],
@@ -58,8 +54,6 @@ class Theirs(ForbiddenForms):
     ) -> None:  # fmt: skip
         super().__init__(namespace, is_wanted)
         self._names, self._make = names, make
-        #: whether a function of the library's own is called; by the one thread that traces
-        self._is_asked = False
         #: whether operators never change one in place
         self._are_fixed = not hasattr(namespace.array, "__iadd__")
 
@@ -157,97 +151,14 @@ class Theirs(ForbiddenForms):
         is_doubtful = hasattr(type(made), "storage") and self.holds(made) is not True
         if is_doubtful and any(map(self.surely_holds, arguments)):  # also what a loop has made of their shapes alone
             return self.made(made.current())
+        if isinstance(made, tuple) and type(made).__module__.startswith("numpy."):  # a tuple with names of NumPy's own
+            return tuple(made) if any(map(self.surely_holds, arguments)) else made
         return made
-
-    def surely_holds(self, value: Any) -> bool:
-        """Return whether a value is an array of the library."""
-        return hasattr(type(value), "storage") and self.holds(value) is True
-
-    def holds_none(self, value: Any) -> bool:
-        """Return whether a value is what a graph computes, and not of such arrays."""
-        return hasattr(type(value), "storage") and self.holds(value) is False
-
-    # -- NumPy's functions and arrays beside theirs -------------------------------------------------------
-
-    def _is_graph(self, is_asking: bool = True) -> bool:
-        """Return whether what NumPy is asked for is in the graph, and gives the library's arrays: where the library
-        says so itself, being asked, and where the graph is what is wanted."""
-        says = is_asking and hasattr(self.namespace.array, "__array_function__")
-        return self._is_wanted or self._is_asked or says
-
-    def called(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Any:
-        """Return what a function of NumPy's gives that stands for one of the library's own."""
-        before, self._is_asked = self._is_asked, True
-        try:
-            return function(*args, **kwargs)
-        finally:
-            self._is_asked = before
-
-    def check_function(self, function: Any, args: Sequence[Any], kwargs: Any) -> None:
-        """Refuse a function of NumPy's that would take an array for NumPy's, and give that, or an error."""
-        is_asking = self.has_own(function) and (
-            function in _OF_SEQUENCES or any(map(self.may_hold, (*args, *kwargs.values())))
-        )
-        if self._is_graph(is_asking) or not self._may_hold_some(args, kwargs):
-            return
-        if function in _OF_ATTRIBUTES:
-            return
-        self._refuse_numpys(f"np.{function.__name__}")
-
-    def has_own(self, function: Any) -> bool:
-        """Return whether the library answers for a function of NumPy's, which asks, with one of its own."""
-        found: Any = sys.modules.get(self.namespace.name)
-        if found is None or not hasattr(function, "_implementation"):
-            return found is None and hasattr(function, "_implementation")
-        for name in (*function.__module__.split(".")[1:], function.__name__):
-            found = getattr(found, name, None)
-        return found is not None and found is not function
 
     def answered(self, function: Any, args: Sequence[Any], made: Any) -> Any:
         """Return what a function of NumPy's gives that gives a number of Python's of NumPy's arrays."""
         is_own = hasattr(self.namespace.array, "__array_function__") and self.has_own(function)
         return self.made(made.plain) if is_own and any(map(self.surely_holds, args)) else made
-
-    def check_ufunc(self, ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Any) -> None:
-        """Refuse an element-wise function of NumPy's, but where the library's array has the result made its own."""
-        if self._is_graph(method in ("__call__", "outer")) or not self._may_hold_some(inputs, kwargs):
-            return
-        is_wrapped = self._wraps() and method == "__call__" and not kwargs
-        # an operator may have called it, which arrays of NumPy's, being asked first, refuse
-        if not is_wrapped or self._is_numpys_array(inputs[0]) or _gives_truths(ufunc, inputs):
-            self._refuse_numpys(f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}"))
-
-    def check_beside(self, one: Any, other: Any, name: str) -> None:
-        """Refuse an operator of an array of the library's and of one of NumPy's that do not go together."""
-        if self._is_graph():
-            return
-        for k, (mine, beside) in enumerate(((one, other), (other, one))):
-            if not self._is_numpys(beside) or not self.may_hold(mine):
-                continue
-            if not self._wraps() or (self._is_numpys_array(beside) and (k or name in COMPARISONS)):
-                self._refuse_numpys("an operator of NumPy's array and one")
-
-    def _wraps(self) -> bool:
-        """Return whether arrays of the library have what NumPy makes of them made theirs; of the others NumPy's stay
-        NumPy's."""
-        return hasattr(self.namespace.array, "__array_wrap__")
-
-    def _is_numpys(self, value: Any) -> bool:
-        return isinstance(value, np.ndarray | np.generic) or self.holds_none(value)
-
-    def _is_numpys_array(self, value: Any) -> bool:
-        return self._is_numpys(value) and not isinstance(value, np.generic) and not getattr(value, "is_scalar", False)
-
-    def _may_hold_some(self, args: Sequence[Any], kwargs: Any) -> bool:
-        return any(map(self.may_hold, nest.flatten([list(args), kwargs])))
-
-    def _refuse_numpys(self, what: str) -> NoReturn:
-        has_names = hasattr(self.namespace.array, "__array_namespace__")
-        names = "x.__array_namespace__()" if has_names else "array_api_compat.array_namespace(x)"
-        raise UnknownWhileTracing(
-            f"{what} of an array of {self.namespace.name} gives NumPy's array, or an error: write xp.f(...) with "
-            f"xp = {names}, or say executor='dataflow', with which it gives the library's"
-        )
 
     # -- what is another thing under the same name --------------------------------------------------------
 
@@ -304,15 +215,3 @@ def _is_told(shape: Any, storage: Any, are_fixed: bool) -> bool:
 
 #: gives what any array of NumPy's has
 _ANY_ARRAY = np.empty(0)
-#: functions of NumPy's that ask the arrays in a list, too, for a function of their library's
-_OF_SEQUENCES = frozenset((
-    np.block, np.choose, np.column_stack, np.concatenate, np.dstack, np.hstack, np.ix_, np.lexsort, np.linalg.multi_dot,
-    np.piecewise, np.select, np.stack, np.vstack,
-))  # fmt: skip
-#: functions of NumPy's that ask an array for an attribute, or count it
-_OF_ATTRIBUTES = (np.shape, np.ndim)
-
-
-def _gives_truths(ufunc: Any, inputs: Sequence[Any]) -> bool:
-    is_of_truths = any(hasattr(type(one), "storage") and one.dtype.kind == "b" for one in inputs)
-    return is_of_truths or any(one.endswith("d->?") for one in ufunc.types)

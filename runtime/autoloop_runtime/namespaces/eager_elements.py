@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..base.dtypes import DType
 from ..ops.arithmetic import RECIPROCAL
 from ..ops.bounds import RELU
 from ..ops.complex_numbers import COMPLEX, IMAG, REAL
-from ..ops.identities import COPIED, ENSURE_SHAPE, IDENTITY, OF_LIBRARY, STOP_GRADIENT
+from ..ops.identities import COPIED, ENSURE_SHAPE, IDENTITY, OF_LIBRARY, OF_NUMPY, STOP_GRADIENT
 from ..ops.operands import CAST
 from ..ops.powers import CBRT, ERF, EXP2, POW, POW_IN_LOOP, RSQRT, SIGMOID, SOFTPLUS
 from ..ops.selection import WHERE
@@ -48,6 +50,11 @@ def _copied(call: Call, x: Any) -> Any:
 @computed(OF_LIBRARY, when="both", always=True, raw=True, makes=True)
 def _of_library(call: Call, x: Any) -> Any:
     return call.namespace.of(x)
+
+
+@computed(OF_NUMPY, when="both", raw=True, gives_numpys=True)
+def _of_numpy(call: Call, x: Any) -> Any:
+    return np.array(x, call.dtypes[0])
 
 
 @computed(ENSURE_SHAPE, when="both")

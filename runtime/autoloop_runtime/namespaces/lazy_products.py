@@ -8,6 +8,7 @@ import numpy as np
 
 from ..ops.contractions import EINSUM
 from ..ops.linalg import CHOLESKY, DET, DOT, INV, MATMUL, SOLVE
+from ..ops.numpy_names.decompositions import qr_reduced
 from .chunk_kernels import ChunkKernel, as_dask, blockwise, dask_array, only, whole_along
 from .foreign_rows import Call, computed
 
@@ -79,3 +80,8 @@ def _solve(call: Call, a: Any, b: Any) -> Any:
     return blockwise(
         call, kernel, out, a, (*batch, columns, rows), b, right, dtype=call.dtypes[0], concatenate=True
     )  # fmt: skip
+
+
+@computed(qr_reduced.op, when="later")
+def _qr(call: Call, x: Any) -> Any:
+    return dask_array().linalg.qr(x)

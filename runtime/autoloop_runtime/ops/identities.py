@@ -54,6 +54,19 @@ OF_LIBRARY = primitive(
 )
 function("of_library", lambda x: apply(OF_LIBRARY, [convert_to_tensor(x)]))
 
+OF_NUMPY = primitive(
+    "of_numpy",
+    lambda x: (x.dtype, x.shape),
+    np.copy,
+    lambda g, outputs, inputs, attrs: [g],
+    code="np.copy({0})",
+    doc="NumPy's array of what may be one of the library whose arrays the graph runs over: its elements are fetched.",
+    traits=MADE.but(fails=Fails.NEVER),
+    llvm=NO_TEMPLATE,
+    entries=lambda node, ask: ask(node.inputs[0]),
+)
+function("of_numpy", lambda x: apply(OF_NUMPY, [convert_to_tensor(x)]))
+
 STOP_GRADIENT = primitive(
     "stop_gradient",
     lambda x: (x.dtype, x.shape),
