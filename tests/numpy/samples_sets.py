@@ -66,7 +66,7 @@ SAMPLES = {
                    "np.polyfit([0, 1, 2, 3], v, 1, full=True)",
                    "np.polyfit([0, 1, 2, 3.5], v, 1, cov=True)",
                    "np.polyfit([0, 1, 2, 3.5], v, 1, None, False, None, 'unscaled')",
-                   "np.polyfit(v, i, 1)", "np.polyfit(x, v, 1)", "np.polyfit(v, w, -1)",
+                   "np.polyfit(v, i, 1)", "np.polyfit(x, v, 1)", "np.polyfit(v, w, -1)", "np.polyfit(v, w, 1, w=[2.0])",
                    "np.polyfit(v, w, 3, cov=True)"],
     **{f"np.polynomial.{module}.{name}": _calls(f"np.polynomial.{module}.{name}", *_SERIES) for module, name in (
         ("polynomial", "polyval"), ("chebyshev", "chebval"), ("legendre", "legval"), ("hermite", "hermval"),

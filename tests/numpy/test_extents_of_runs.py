@@ -29,6 +29,7 @@ SAME: dict[str, Callable[[Any, Any], Any]] = {
     "axes of what was inserted": lambda a, v: np.delete(np.insert(a, np.where(v > 2)[0], 9.0, axis=0), 0, axis=1),
     "axes of what was padded": lambda a, v: np.delete(np.pad(a, 1, "edge"), np.where(v > 2)[0], axis=0),
     "places of what was deleted": lambda a, v: a[np.ix_(np.delete(range(5), np.where(v > 2)[0]), [0, 2])],
+    "fits": lambda a, v: [np.polyfit(v, v * v, 1), np.polyfit(v, a, 2), np.polyfit(v.astype("f"), v, 1, w=v)],
     "rows of none": lambda a, v: np.apply_along_axis(np.sum, 0, v[:0]),
 }  # fmt: skip
 #: what NumPy raises
@@ -50,6 +51,9 @@ WRONG: dict[str, Callable[[Any, Any], Any]] = {
     "power 0 of no square": lambda a, v: np.linalg.matrix_power(a, 0),
     "means of none": lambda a, v: np.pad(v[v > 9], 1, "mean"),
     "ramps of none": lambda a, v: np.pad(v[v > 9], 1, "linear_ramp"),
+    "a fit of none": lambda a, v: np.polyfit(v[v > 9], v[v > 9], 1),
+    "weights of one, of a fit": lambda a, v: np.polyfit(v, v * v, 1, w=v[v > 3.5]),
+    "weight of a fit": lambda a, v: np.polyfit(v, v * v, 1, w=[2.0]),
     "quotient of none": lambda a, v: np.polydiv(v[:0], [1.0, 2.0]),
 }
 

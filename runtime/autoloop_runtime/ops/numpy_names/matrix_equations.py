@@ -51,6 +51,8 @@ pinv = library("pinv", np.linalg.pinv, swapped_shape, _pinv_vjp, traits=FACTORED
 
 
 def _lstsq_kernel(a: Any, b: Any, rcond: Any) -> Any:
+    if isinstance(rcond, str):  # a dtype: as many of its ulp as there are rows, which only the run knows
+        rcond = len(a) * np.finfo(rcond).eps
     x, residuals, rank, values = np.linalg.lstsq(a, b, rcond)
     return x, residuals, np.asarray(rank), values
 
@@ -97,10 +99,10 @@ def _lstsq_vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attr
 def _cut(a: Tensor, rcond: Any) -> Any:
     """Return the relative size below which NumPy's ``lstsq`` takes a singular value as zero."""
     precision = float(np.finfo(a.dtype).eps)
-    if rcond is not None:
+    if rcond is not None and not isinstance(rcond, str):
         return precision if rcond == -1 else rcond
     _, rows, columns = split_shape(a)
-    if rows is None or columns is None:
+    if rows is None or columns is None or rcond is not None:
         raise ValueError("numpy.linalg.lstsq: a gradient needs the extents of the matrix, or rcond [AL411]")
     return precision * max(rows, columns)
 

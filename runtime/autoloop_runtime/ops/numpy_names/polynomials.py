@@ -32,7 +32,9 @@ from ..shape_queries import dim
 from .axes_of_numpy import rank_of
 from .checked_operands import equally_long
 from .counterparts import as_operand, as_operands, counterpart, known
+from .data_checks import checked
 from .joined_arrays import at_least
+from .matrix_equations import lstsq
 
 
 def _coefficients(p: Any) -> Tensor:
@@ -283,6 +285,9 @@ def _inexact(x: Tensor) -> Tensor:
     return x if x.dtype.kind in "fc" else as_dtype(x, np.dtype(float))
 
 
+_EMPTY = "expected non-empty vector for x"
+
+
 @counterpart(np.polyfit)
 def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: Any = None, cov: Any = False) -> Any:
     """Return ``np.polyfit``."""
@@ -292,10 +297,12 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: A
         raise ValueError("expected deg >= 0")
     if rank_of(np.polyfit, at) != 1:
         raise TypeError("expected 1D vector for x")
-    if dim(at, 0) == 0:
-        raise in_numpys_words(TypeError("expected non-empty vector for x"))
+    if at.shape[0] == 0:
+        raise in_numpys_words(TypeError(_EMPTY))
     if rank_of(np.polyfit, values) not in (1, 2):
         raise in_numpys_words(TypeError("expected 1D or 2D array for y"))
+    if at.shape[0] is None:
+        at = checked(at, dim(at, 0) > 0, TypeError, _EMPTY)
     at = equally_long(at, values, in_numpys_words(TypeError("expected x and y to have same length")))
     if values.dtype == np.float16:  # powers of the others have 64 bits
         raise TypeError("array type float16 is unsupported in linalg")
@@ -304,17 +311,19 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: A
         weights = _inexact(as_operand(w))
         if rank_of(np.polyfit, weights) != 1:
             raise TypeError("expected a 1-d array for weights")
+        weights = equally_long(weights, right, in_numpys_words(TypeError("expected w and y to have the same length")))
         left = left * array.expand_dims(weights, 1)
         right = right * (weights if len(right.shape) == 1 else array.expand_dims(weights, 1))
     return _fitted(left, right, order, at, rcond, full, w, cov)
 
 
 def _fitted(left: Any, right: Any, order: int, at: Any, rcond: Any, full: Any, w: Any, cov: Any) -> Any:
-    if rcond is None:
-        count = _count(np.polyfit, at)
-        rcond = count * np.finfo(at.dtype).eps
     scale = powers.sqrt(reducing.sum(left * left, 0))
-    solution, residuals, rank, singular = np.linalg.lstsq(left / scale, right, rcond)
+    if rcond is None and at.shape[0] is None and not full:  # by as many as the run finds
+        solution, residuals, rank, singular = lstsq(*as_operands(left / scale, right), rcond=at.dtype.name)
+    else:
+        rcond = _count(np.polyfit, at) * np.finfo(at.dtype).eps if rcond is None else rcond
+        solution, residuals, rank, singular = np.linalg.lstsq(left / scale, right, rcond)
     found = solution / (scale if len(solution.shape) == 1 else array.expand_dims(scale, 1))
     if full:
         return found, residuals, rank, singular, rcond
