@@ -147,6 +147,19 @@ def rnn_gradient(tf, n, h, w, x):
     return list(tf.gradients(tf.reduce_sum(rnn(tf, n, h, w, x)[0]), [w, x]))
 
 
+def rnn_gradient_by_hand(n, h, w, x):
+    values = [h]
+    for _ in range(n):
+        values.append(np.tanh(values[-1] @ w + x))
+    g, of_w, of_x = np.ones_like(h), np.zeros_like(w), np.zeros_like(x)
+    for k in range(n, 0, -1):
+        d = g * (1 - values[k] * values[k])
+        of_x += d
+        of_w += values[k - 1].T @ d
+        g = d @ w.T
+    return [of_w, of_x]
+
+
 def layers(tf, n, a, b, v, w):
     """The second layer works at a step while the first is at the next one."""
     return loop(tf, n, lambda i, a, b: [tf.tanh(tf.matmul(a, v)), tf.tanh(tf.matmul(b, w) + a)], [a, b], 32)
@@ -298,7 +311,7 @@ def programs(quick: bool = False) -> dict[str, Program]:
         ("gradient", "gradient of an RNN 32×64, 400 steps, that vanishes", recurrent(32, 64)),
         ("gradient kept", "the same, of one that does not vanish", recurrent(32, 64, 1.2, 0.1)),
     ):
-        found[name] = Program(what, "ms", 1, rnn_gradient, [m, *numbers])
+        found[name] = Program(what, "ms", 1, rnn_gradient, [m, *numbers], hand=rnn_gradient_by_hand)
     for count in (0, 64):
         found[f"light {count}"] = Program(
             f"two products 96×96 beside {count} numbers `y * 0.5 + i`, an iteration", "µs", int(m), beside_products,
