@@ -88,6 +88,17 @@ def seldom(g, window):
     return counted(g, 7, body, [scalar(g), scalar(g, "y")], window=window)
 
 
+def three_deep(g, window):
+    """Two loops in a loop in a loop."""
+
+    def chain(g, op, x):
+        return counted(g, 3, lambda g, k, c: [call(op, c)], [x], window=window)[1]
+
+    inner = lambda g, j, a, b: [chain(g, TWICE, a), chain(g, THRICE, b)]
+    outer = lambda g, i, a, b: counted(g, 2, inner, [a, b], window=window)[1:]
+    return counted(g, 4, outer, [scalar(g), scalar(g, "y")], window=window)
+
+
 #: the kernels that Python has to call
 CALLED = {
     "none": lambda name: False,
@@ -199,6 +210,16 @@ def test_machine_code_gives_that_answer(program, called, window, threads):
         assert list(CoreRun(tables, core_code.entered(cw.core), threads).run(given(lowered, feeds))) == Executable(
             lowered
         ).run(feeds)
+
+
+@needs_native
+def test_loops_in_loops_in_loops_have_room(enter):
+    """Also where Python calls some of the kernels."""
+    for called in ("none", "heavy"):
+        lowered, feeds = lowered_of(three_deep, 10)
+        tables = tables_of(lowered, 2, CALLED[called])
+        assert tables.words.size < 120_000
+        assert list(CoreRun(tables, enter, 2).run(given(lowered, feeds))) == Executable(lowered).run(feeds)
 
 
 @needs_native

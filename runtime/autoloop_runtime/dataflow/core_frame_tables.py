@@ -15,6 +15,8 @@ from .token_forms import TokenForm
 
 #: words of a run at most, which are copied when it begins: loops in loops in loops may have many iterations
 MANY = 1 << 18
+#: where loops are in loops in loops: iterations at once of those inside, at most, as there are many of them anyway
+NARROW = 4
 
 
 class Untold(Exception):
@@ -49,8 +51,12 @@ class FrameTables(Buffers):
         for one in self._members:
             if one is not self._own:
                 self.inside[plan.frames[plan.parents[one.number]]].append(one)
-        if any(_depth(plan, one.number, frame) > tc.DEEP for one in self._members):
+        depth = max([_depth(plan, one.number, frame) for one in self._members], default=1)
+        if depth > tc.DEEP:
             raise Untold
+        most = {one: NARROW if depth > 2 and one is not self._own else one.window for one in self._members}
+        #: how many iterations there may be at once in one frame of each
+        self._windows = {one: min(one.window, most[one]) for one in self._members}
         #: how many frames of each there may be at one time
         self._live: dict[FramePlan, int] = dict.fromkeys(self._members, 0)
         self.forms: dict[Step, list[TokenForm | None]] = {}
@@ -67,7 +73,7 @@ class FrameTables(Buffers):
 
     def _iterations(self, own: FramePlan) -> int:
         """Return how many iterations of a loop, in all its frames, there may be at one time."""
-        return self._live[own] * own.window
+        return self._live[own] * self._windows[own]
 
     def _ports(self, own: FramePlan) -> int:
         """Return how many tokens there may be in one iteration of a loop, at most."""
@@ -130,7 +136,7 @@ class FrameTables(Buffers):
             for slot, edges, is_same in own.inherits:
                 inherits += [slot, self._place_of(edges), int(is_same)]
         found = {
-            tc.L_WINDOW: own.window, tc.L_CELLS: len(self._templates[own]), tc.L_ENTERING: own.entering,
+            tc.L_WINDOW: self._windows[own], tc.L_CELLS: len(self._templates[own]), tc.L_ENTERING: own.entering,
             tc.L_PLACE: own.place, tc.L_TRIPS: round(trips),
         }  # fmt: skip
         if own is not self._own:
@@ -153,16 +159,16 @@ class FrameTables(Buffers):
         stride = -(-(len(inside) + len(template)) // 8) * 8
         nexts = sum([node.kind is Kind.NEXT_ITERATION for node in self._members[own]])
         at, copy, later = self._room(tc.FRAME), self._room(len(template)), self._room(2 * nexts)
-        ring = self._room(stride * own.window) + len(inside)
+        ring = self._room(stride * self._windows[own]) + len(inside)
         if len(self._words) > MANY:
             raise Untold
         found = {
             tc.F_LOOP: self._loops[own], tc.F_PARENT: parent, tc.F_RING: ring, tc.F_STRIDE: stride,
-            tc.F_TEMPLATE: copy, tc.F_LATER: later, tc.F_WINDOW: own.window, tc.F_CELLS: len(template),
+            tc.F_TEMPLATE: copy, tc.F_LATER: later, tc.F_WINDOW: self._windows[own], tc.F_CELLS: len(template),
         }  # fmt: skip
         for place, value in found.items():
             self._words[at + place] = value
-        for k in range(own.window):
+        for k in range(self._windows[own]):
             it = ring + stride * k
             self._words[it + tc.WITHIN] = at
             for number, one in enumerate(inside):

@@ -127,7 +127,7 @@ class LoopTables(FrameTables):
         for own, count in self._live.items():
             width = sum([step.width for step in own.steps]) + len(self.inherited[own])
             nexts = sum([node.kind is Kind.NEXT_ITERATION for node in self._members[own]])
-            slots += count * ((own.window + 1) * width + nexts)
+            slots += count * ((self._windows[own] + 1) * width + nexts)
         self._most_made = max([len(one.outputs) + 1 for one in self.called.values()], default=0)
         self._add_buffers(slots + workers * MOST * self._most_made)
         self._add_workers(workers, first, tokens)
@@ -209,9 +209,9 @@ class LoopTables(FrameTables):
         sides = [tc.ALWAYS] * len(outs) if code is None else code.sides
         for k, (edges, form, side) in enumerate(zip(outs, called.outputs, sides, strict=True)):
             size = 0 if form is None or called.keeps[k] else max(form.bytes, 1)
-            self._put(at + tc.OUT * k, [self._place_of(edges), self._class(size, step.frame.window), side])
+            self._put(at + tc.OUT * k, [self._place_of(edges), self._class(size, self._windows[step.frame]), side])
         if decides:
-            self._words[at + tc.OUT * len(outs) + tc.O_CLASS] = self._class(1, step.frame.window)
+            self._words[at + tc.OUT * len(outs) + tc.O_CLASS] = self._class(1, self._windows[step.frame])
         return at
 
     # -- what changes -------------------------------------------------------------------------------------
@@ -224,7 +224,9 @@ class LoopTables(FrameTables):
         if self.is_shared:  # what Python has called is not called again: nothing may ever be too much
             depth = max(depth, sum([self._iterations(own) * self._ports(own) for own in self._members]))
         self._set(DEPTH=depth)
-        later = sum([self._live[own] * (own.entering + len(own.inherits) + own.window + 2) for own in self._members])
+        later = sum(
+            [self._live[own] * (own.entering + len(own.inherits) + self._windows[own] + 2) for own in self._members]
+        )
         self._add_areas(workers, record, (most, record * records, 3 * depth, later))
         areas = self._words[tc.AREAS]
         stack = self._words[areas + tc.W_STACK]
