@@ -30,6 +30,8 @@ SAME: dict[str, Callable[[Any, Any], Any]] = {
     "axes of what was padded": lambda a, v: np.delete(np.pad(a, 1, "edge"), np.where(v > 2)[0], axis=0),
     "places of what was deleted": lambda a, v: a[np.ix_(np.delete(range(5), np.where(v > 2)[0]), [0, 2])],
     "fits": lambda a, v: [np.polyfit(v, v * v, 1), np.polyfit(v, a, 2), np.polyfit(v.astype("f"), v, 1, w=v)],
+    "triangles": lambda a, v: [*np.triu_indices_from(a), *np.tril_indices_from(np.outer(v, v), -1)],
+    "equal arrays": lambda a, v: [np.array_equal(v, p) for p in (v * 1, v + 1, v[1:], a[:, 0], a)],
     "rows of none": lambda a, v: np.apply_along_axis(np.sum, 0, v[:0]),
 }  # fmt: skip
 #: what NumPy raises

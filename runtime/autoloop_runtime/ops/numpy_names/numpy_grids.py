@@ -22,6 +22,7 @@ from ..filled import ones
 from ..joining import stack, unstack
 from ..logic import logical_not
 from ..operands import as_dtype, cast, is_tensor
+from ..shape_queries import dim
 from .counterparts import as_operand, counterpart, known, unsupported, whole
 from .library_rows import library
 from .numpy_creation import arange
@@ -62,7 +63,7 @@ def _extents(theirs: Any, arr: Any) -> tuple[Any, Any]:
     x = as_operand(arr)
     if x.shape.rank != 2:
         raise ValueError(f"{theirs.__name__}: input array must be 2-d")
-    return tuple(x.shape.as_tuple()) if x.shape.is_fully_defined() else tuple(unstack(arrays.shape(x)))  # type: ignore
+    return dim(x, 0), dim(x, 1)
 
 
 @counterpart(np.tril_indices_from)

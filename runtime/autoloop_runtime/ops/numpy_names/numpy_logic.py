@@ -13,6 +13,7 @@ from ...base.stand_ins import UnknownExtent, UnknownWhileTracing
 from ...ir.graph import current_graph
 from ...ir.number_operators import number_type
 from ...ir.tensor import Tensor
+from ...ir.traits import NO_GRADIENT
 from .. import composed, trigonometry
 from ..complex_numbers import imag as imaginary
 from ..complex_numbers import real as real_part
@@ -21,6 +22,7 @@ from ..logic import equal, isinf, isnan, logical_and, logical_or
 from ..operands import as_dtype, is_tensor, weak_type
 from ..reductions import all as every
 from .counterparts import as_operand, as_operands, counterpart, known, refused
+from .library_rows import library
 
 
 def _beside(a: Any, b: Any, rtol: Any, atol: Any) -> list[Any]:
@@ -62,16 +64,24 @@ def _same(x: Tensor, y: Tensor, equal_nan: Any) -> Tensor:
     return logical_or(found, logical_and(isnan(x), isnan(y))) if equal_nan and x.dtype.kind in "fc" else found
 
 
+#: of arrays of which only the run knows the extents
+_alike = library(
+    "arrays_alike", lambda x, y, equal_nan: np.array_equal(x, y, equal_nan), lambda *_, **__: [], NO_GRADIENT,
+    dtype=lambda *_, **__: np.dtype(bool),
+)  # fmt: skip
+
+
 @counterpart(np.array_equal, number=True)
 def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Tensor:
     """Return ``np.array_equal``."""
     x, y = as_operand(a1), as_operand(a2)
     if not x.shape.is_compatible_with(y.shape):
         return as_operand(False)
+    equal_nan = bool(known(np.array_equal, equal_nan=equal_nan))
     if not (x.shape.is_fully_defined() and y.shape.is_fully_defined()):
-        raise UnknownExtent(f"numpy.array_equal: the shapes must be known, got {x.shape} and {y.shape}")
+        return _alike(x, y, equal_nan=equal_nan)  # type: ignore[no-any-return]
     x, y = as_operands(x, y)
-    return every(_same(x, y, known(np.array_equal, equal_nan=equal_nan)))
+    return every(_same(x, y, equal_nan))
 
 
 @counterpart(np.array_equiv, number=True)
