@@ -86,6 +86,17 @@ def test_what_may_fail_or_shows_is_not_split():
         assert not split(executable_of(lambda x, body=body: loop(body, x, x), "float64"))
 
 
+@pytest.mark.parametrize(("fails", "count"), [(Fails.NEVER, 2), (Fails.MAYBE, 0)])
+def test_what_stands_for_several_kernels_gives_a_value_if_they_do(fails, count):
+    inner = Graph()
+    one = probe(lambda x: x + 1.0, traits=OPAQUE.but(fails=fails))
+    inner.outputs = [call(one, inner.parameter(np.dtype("float64"), al.TensorShape([])))]
+    region = probe(lambda x: x + 1.0, traits=OPAQUE.but(price=lambda *_, **__: 1.0), stands_for=inner)
+    executable = executable_of(lambda x: loop(lambda i, a, b: (sure(a), call(region, sure(b))), x, x), "float64")
+    assert split(executable) == count
+    assert_as_by_nodes(executable, np.float64(0.75))
+
+
 def test_runs_that_are_limited_or_ask_for_errors_have_one_loop():
     seen = []
     op = probe(lambda x: (seen.append(x), x + 1.0)[1], traits=LONG)

@@ -15,11 +15,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 
+from ..analysis.failure import can_fail
 from ..analysis.observable import is_pure
 from ..analysis.ownership import Ownership
 from ..analysis.positions_within import can_fail_in
 from ..analysis.weight import is_bulky
 from ..base.dataclass import replace
+from ..ir.graph import CONST, PARAMETER
 from ..ir.prices import Price
 from .dependence import is_loop_merge
 from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
@@ -82,9 +84,13 @@ def _may_be_split(lowered: Lowered, frame: FrameInfo, heavy: Collection[int], ow
 def _only_gives(flat: FlatNode, frame: FrameInfo) -> bool:
     """Return whether a kernel computes a value, whatever it is given."""
     node = flat.source
-    if node is None or node.op is not flat.op or node.op.traits.price is Price.FOREIGN:
+    if node is None or node.op is not flat.op or node.op.traits.price is Price.FOREIGN or not is_pure(node):
         return False
-    return is_pure(node) and not can_fail_in(node, frame.source)
+    inner = node.op.stands_for
+    if inner is None:
+        return not can_fail_in(node, frame.source)
+    inside = [one for one in inner.nodes if one.op not in (PARAMETER, CONST)]
+    return all(is_pure(one) and one.op.traits.price is not Price.FOREIGN and not can_fail(one) for one in inside)
 
 
 def _writes(flat: FlatNode, owned: Ownership) -> bool:
