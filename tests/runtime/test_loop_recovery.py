@@ -98,20 +98,6 @@ def test_workers_forget_what_was_before_an_anchor(client):
     anchors.close()
 
 
-def test_what_is_kept_for_later_is_there_again(client):
-    anchors = api.anchors.Anchors(client)
-    (first,) = anchors.kept([chunked()], [])
-    (second,) = anchors.kept([chunked() + 1], [first])
-    assert anchors.is_kept(first) and anchors.is_kept(second)
-    client.cancel([futures[0] for futures in anchors._kept[first.name]], force=True)
-    assert np.array_equal(anchors.kept_again(first).compute(), np.arange(40.0))
-    assert anchors.kept([], [second]) == []
-    assert not anchors.is_kept(first)
-    client.cancel([one for futures in anchors._kept[second.name] for one in futures], force=True)
-    with pytest.raises(api.anchors.LostError):
-        anchors.kept_again(second)
-
-
 def waves(x, n):
     for _ in range(n):
         x = 1.01 * np.sin(x)

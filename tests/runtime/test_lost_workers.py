@@ -1,8 +1,9 @@
-"""Workers that are lost where no anchor is: between the two ways of a gradient, and in loops that have none."""
+"""Workers that are lost between the two ways of a gradient, in loops with lists, and in several loops at a time."""
 
 from __future__ import annotations
 
 import gc
+import threading
 
 import api
 import autoloop as al
@@ -58,6 +59,26 @@ def test_checkpoints_outlive_a_worker_between_the_way_forward_and_back(which, mo
         np.testing.assert_allclose(gradient.compute(), wanted[1], rtol=1e-9)
 
 
+def test_what_is_given_is_given_once_and_again_when_its_origin_is_gone():
+    with distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
+        anchors = api.anchors.Anchors(client)
+        x = chunked().persist()
+        assert anchors.is_to_be_given(x) and not anchors.is_to_be_given(x + 1)
+        (given,) = anchors.given([x])
+        assert not anchors.is_to_be_given(given)
+        futures = distributed.futures_of(given)
+        futures[0].origin = futures[0]  # as if it had been made again where the other one is
+        anchors.find_hurt([given])
+        assert anchors.is_to_be_given(given)
+        (again,) = anchors.given([given])
+        anchors.check_given([again])
+        assert not anchors.is_to_be_given(again)
+        assert np.array_equal(again.compute(), np.arange(40.0))
+        client.cancel(again, force=True)
+        with pytest.raises(api.anchors.LostError):
+            anchors.check_given([again])
+
+
 def collects(x, n):
     found, k = [], 0
     while k < n:
@@ -79,20 +100,99 @@ def one_beside_the_other(x, n):
 
 
 @pytest.mark.parametrize("function", [collects, one_beside_the_other])
-def test_loops_without_anchors_outlive_a_worker_in_the_middle_and_after(function, monkeypatch):
-    plain, lost = function(np.arange(40.0), 12), []
+def test_lists_and_loops_beside_each_other_outlive_a_worker_in_the_middle_and_after(function, monkeypatch):
+    plain, lost, most = function(np.arange(40.0), 12), [], []
     with distributed.Client(processes=False, n_workers=3, threads_per_worker=1, dashboard_address=":0") as client:
 
         def loses():
             lost.append(sorted(client.nthreads())[0])
             client.run_on_scheduler(_without_worker, address=lost[-1])
 
-        watched(monkeypatch, lambda done: None if lost or done < 6 else loses())
+        watched(monkeypatch, lambda done: most.append(done) if lost or done < 6 else loses())
         made = al.function(function)(chunked(), np.int64(12))
         assert len(lost) == 1
+        again = 4 + 2 if function is collects else 12 + 2 * (4 + 2)
+        assert most[-1] < 12 + again  # what was done since the anchor is done again
+        assert function is not collects or all(hasattr(one, "origin") for one in distributed.futures_of(made[1]))
         loses()
         assert np.array_equal(made[0].compute(), plain[0])
         assert np.array_equal(dask.compute(made[1])[0], plain[1])
+
+
+def reads_back(x, n):
+    found, k = [x], 0
+    while k < n:
+        found.append(found[-1] * 0.5 + found[0].max())
+        k += 1
+    return x, found
+
+
+def takes_off(x, n):
+    found, k = [x, x + 1.0], 0
+    while k < n:
+        x = found.pop() * 0.5 + x.max()
+        found.append(x + k)
+        k += 1
+    return x, found
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("function", "kept"), [(collects, 2), (reads_back, 4), (takes_off, 0), (one_beside_the_other, 0)]
+)
+def test_of_a_list_the_scheduler_keeps_its_elements_and_what_was_made_since_an_anchor(function, kept):
+    with distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
+        most, x, n = [], np.arange(6.0), np.int64(96)
+
+        class Counting(distributed.diagnostics.plugin.SchedulerPlugin):
+            def update_graph(self, scheduler, **_):
+                most.append(len(scheduler.tasks))
+
+        client.cluster.scheduler.add_plugin(Counting(), name="counting")
+        made = al.function(function)(da.from_array(x, chunks=6), n)
+        assert max(most) < kept * n + 60
+        for one, other in zip(dask.compute(made[-1])[0], function(x, n)[-1], strict=True):
+            assert np.allclose(one, other)
+
+
+def one_fails(x, n):
+    y, i, j = x + 1.0, 0, 0
+    while i < n:
+        x = x * 0.5 + x.max()
+        i += 1
+    while j < n:
+        y = np.linalg.solve(np.diag(y) * (5 - j), y)
+        j += 1
+    return x, y
+
+
+def test_a_loop_that_fails_stops_those_beside_it_and_nothing_stays():
+    with distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
+        gc.collect()
+        with pytest.raises(np.linalg.LinAlgError, match="iteration 5"):
+            al.function(one_fails)(da.from_array(np.arange(1.0, 5.0), chunks=4), np.int64(1 << 40))
+        gc.collect()
+        client.run(int)  # behind what was let go of
+        assert not client.futures
+        assert not [one for one in threading.enumerate() if one.name.startswith("autoloop-loop")]
+
+
+SEEN = []
+
+
+def note(chunk):
+    SEEN.append(chunk.size)
+    return chunk
+
+
+def test_what_two_loops_begin_with_is_computed_once():
+    SEEN.clear()
+    with distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0"):
+        x = da.from_array(np.arange(40.0), chunks=10).map_blocks(note, meta=np.ones(0))
+        made = al.function(one_beside_the_other)(x, np.int64(3))
+        for one, other in zip(dask.compute(*made), one_beside_the_other(np.arange(40.0), 3), strict=True):
+            assert np.array_equal(one, other)
+        assert SEEN == [10] * 4
 
 
 def solving(a, x, n):

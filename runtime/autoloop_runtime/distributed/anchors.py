@@ -18,7 +18,8 @@ What a loop gives is with nobody who would go on: there Dask itself has to find 
                  |         on another worker
                on the same worker, of a token as well, and held as long as what is given
 
-When the worker of the origin dies, what was made of it stays; when the other one does, Dask makes it again.
+When the worker of the origin dies, what was made of it stays; when the other one does, Dask makes it again. So are the
+elements of lists, and checkpoints for a gradient, from the first anchor behind them on: none is made a second time.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ from .remote_cluster import LostCluster
 
 #: how often an anchor is made again when workers die while it is
 TRIES = 5
+#: how the names of arrays begin that outlive a worker by themselves
+_GIVEN = "autoloop-given-"
 
 
 class LostError(LostCluster):
@@ -66,9 +69,11 @@ class Anchors:
         self._distributed: Any = importlib.import_module("distributed")
         self._array = dask_array()
         self._last: _Anchor | None = None
-        #: by the name of an array that is kept: the futures of each chunk
-        self._kept: dict[str, list[tuple[Any, ...]]] = {}
-        self._name, self._numbers = f"anchor-{uuid.uuid4().hex}", itertools.count()
+        #: names of arrays that were given, and of which a chunk is in one place only
+        self._hurt: set[str] = set()
+        #: the workers that there were when somebody looked for those
+        self._workers: set[str] | None = None
+        self._name, self._numbers = uuid.uuid4().hex, itertools.count()
 
     def anchored(self, arrays: Sequence[Any]) -> list[Any]:
         """Return arrays of Dask's with the same chunks, from which a loop goes on.
@@ -85,34 +90,50 @@ class Anchors:
         self._last, made = self._anchor(arrays)  # and nobody has the one before
         return made
 
-    def kept(self, arrays: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-        """Return arrays in the place of some that are kept for later, which may be anchored already.
+    def is_to_be_given(self, array: Any) -> bool:
+        """Return whether an array is on the cluster, and would be lost with a worker, or goes back for ever."""
+        if array.name.startswith(_GIVEN) and array.name not in self._hurt:
+            return False
+        return self._is_there(array)  # what nobody has asked for yet goes back to what it was given as
 
-        What is not among these and ``others``, which are kept as well, is let go of.
-        """
-        names = {array.name for array in (*arrays, *others)}
-        self._kept = {name: futures for name, futures in self._kept.items() if name in names}
-        anchor, made = self._anchor(arrays) if arrays else (None, [])
-        left = iter(() if anchor is None else anchor.chunks)
-        for array in made:
-            self._kept[array.name] = [next(left) for _ in _keys(array)]
-        return made
+    def _is_there(self, array: Any) -> bool:
+        """Return whether an array is nothing but chunks that are computed, or being computed."""
+        layers = array.dask.layers
+        nodes = next(iter(layers.values())) if len(layers) == 1 else None
+        future = self._distributed.Future
+        return nodes is not None and all(
+            isinstance(one, future) and one.client is self._client for one in nodes.values()
+        )
 
-    def is_kept(self, array: Any) -> bool:
-        """Return whether an array is one that ``kept`` has returned, and is still kept."""
-        return array.name in self._kept
+    def find_hurt(self, arrays: Sequence[Any]) -> None:
+        """Find out which of these would be lost with one more worker, if one was lost since it was asked before."""
+        workers, before = set(self._client.scheduler_info(n_workers=-1)["workers"]), self._workers
+        if before is None or not before <= workers:
+            given = [array for array in arrays if array.name.startswith(_GIVEN)]
+            found = [
+                (array.name, one) for array in given for nodes in array.dask.layers.values() for one in nodes.values()
+            ]
+            pairs = [(name, one, getattr(one, "origin", one)) for name, one in found]
+            there = [one for pair in pairs for one in pair[1:] if one.status == "finished"]
+            held = self._client.who_has(there) if there else {}
+            for name, *two in pairs:
+                one, other = [{*held.get(future.key, ())} for future in two]
+                # of two copies of one the scheduler drops any
+                if not one or not other or (one & other and len(workers) > 1):
+                    self._hurt.add(name)
+        self._workers = workers
 
-    def kept_again(self, array: Any) -> Any:
-        """Return an array that is kept, over what is left of it.
+    def check_given(self, arrays: Sequence[Any]) -> None:
+        """Wait until arrays are there again that were given, after a worker was lost.
 
         Raises
         ------
         LostError
-            If a chunk and its copy are both gone.
+            If a chunk and its origin are both gone.
         """
-        meta = self._array.utils.meta_from_array(array)
-        form = array.name, array.chunks, array.dtype, meta
-        return next(iter(_arrays(self._array, [form], _whole(self._kept[array.name]))))
+        given = [array for array in arrays if array.name.startswith(_GIVEN)]
+        nodes = [node for array in given for layer in array.dask.layers.values() for node in layer.values()]
+        self._wait([node for node in nodes if node.status != "finished"])
 
     def given(self, arrays: Sequence[Any]) -> list[Any]:
         """Return arrays of Dask's with the same chunks, of which none is lost when a worker dies after the run.
@@ -129,7 +150,9 @@ class Anchors:
 
     def _anchor(self, arrays: Sequence[Any], is_end: bool = False) -> tuple[_Anchor, list[Any]]:
         """Return an anchor, and the arrays that it holds."""
-        made = self._names.persist(arrays)
+        lazy = [array for array in arrays if not self._is_there(array)]
+        persisted = iter(self._names.persist(lazy))
+        made = [array if self._is_there(array) else next(persisted) for array in arrays]
         for _ in range(TRIES):
             futures = [future for array in made for future in self._chunks(array)]
             self._wait(futures)
@@ -151,14 +174,13 @@ class Anchors:
         return self.anchored(list(_arrays(self._array, self._last.forms, _whole(self._last.chunks))))
 
     def close(self) -> None:
-        """Let go of the last anchor, and of copies of what is kept."""
+        """Let go of the last anchor."""
         self._last = None
-        self._kept.clear()
 
     def _chunks(self, array: Any) -> list[Any]:
         """Return the futures of the chunks of an array, in the order of its keys."""
-        futures = {future.key: future for future in self._distributed.futures_of(array)}
-        return [futures[key] for key in _keys(array)]
+        nodes = dict(array.dask)
+        return [nodes[key] for key in _keys(array)]
 
     def _wait(self, futures: Sequence[Any]) -> None:
         """Wait for futures; raises what a task has raised, ``LostError`` if something is gone."""
@@ -175,7 +197,7 @@ class Anchors:
 
     def _try(self, futures: Sequence[Any], arrays: Sequence[Any], is_end: bool) -> _Anchor | None:
         """Return an anchor, None if a worker has died meanwhile."""
-        name = f"{self._name}-{next(self._numbers)}"
+        name = f"{_GIVEN if is_end else 'anchor-'}{self._name}-{next(self._numbers)}"
         try:
             made = (self._ends if is_end else self._copies)(name, futures, self._client.scatter(name, hash=False))
         except (LostError, OSError) as error:  # a connection to a worker has ended

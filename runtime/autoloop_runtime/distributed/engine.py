@@ -22,6 +22,7 @@ from .laters import Call, Later, calls_of, unwrapped
 from .mailbox import Mailbox
 from .on_cluster import OnCluster
 from .remote_cluster import dask_client
+from .stopped_runs import current_stop
 from .submissions import Done, Fetched, Locally, Sender, Statistics, Submission, find_parts
 from .task_templates import Templates
 from .windows import Windows
@@ -114,14 +115,18 @@ class _Driver:
         self._flying: list[Submission] = []
         self._failed: dict[Submission, BaseException] = {}
         #: what somebody is to be told of
-        self._mailbox = Mailbox()
+        self._mailbox, self._stop = Mailbox(), current_stop()
 
     def run(self, feeds: Sequence[Any]) -> list[Any]:
         """Return the fetches."""
-        tokens, later = self._tokens, self._executable.known.later
+        tokens, later, stop = self._tokens, self._executable.known.later, self._stop
         try:
+            if stop is not None:
+                stop.enter(self._mailbox)
             tokens.start([later(value) for value in feeds], self._ready, None)
             while True:
+                if stop is not None:
+                    stop.check()
                 self._compute_ready()
                 if tokens.finished and not self._flying:
                     break
@@ -133,6 +138,8 @@ class _Driver:
             self._sender.cancel(self._flying)
             raise
         finally:
+            if stop is not None:
+                stop.leave(self._mailbox)
             for submission in self._flying:
                 submission.clear()
             statistics, templates = self._statistics, self._executable.templates
@@ -276,8 +283,10 @@ class _Driver:
             yield from [v for v in it.values if type(v) is Later]
         yield from [v for v in self._tokens.results if type(v) is Later]
 
-    def _read(self, letters: Sequence[Fetched | Done]) -> None:
+    def _read(self, letters: Sequence[Fetched | Done | None]) -> None:
         for letter in letters:
+            if letter is None:  # it is to stop
+                continue
             submission = letter.submission
             if isinstance(letter, Fetched):
                 self._statistics.fetches += len(letter.values)

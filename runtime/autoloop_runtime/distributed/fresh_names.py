@@ -18,7 +18,8 @@ from ..namespaces.chunk_kernels import dask_array
 from .chunk_places import ChunkPlaces, largest_taken
 from .fused_chunks import Source, fused, known_of
 
-_GONE = ("error", "cancelled", "lost")
+#: what the future of a value is that is there no more
+GONE = ("error", "cancelled", "lost")
 
 
 class FreshNames:
@@ -114,7 +115,7 @@ class FreshNames:
             if there is None:
                 continue
             parts = [there.dask[key] for key in _flat(there)]
-            if any(part.status in _GONE for part in parts):
+            if any(part.status in GONE for part in parts):
                 continue
             keys = [(name, *key[1:]) for key in _flat(there)]
             refs = {key: self._spec.TaskRef(part.key) for key, part in zip(keys, parts)}

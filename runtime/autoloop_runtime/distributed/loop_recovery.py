@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import copy
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 from ..collections.checkpoint_store import NoCheckpoints
 from ..namespaces.array_namespace import Namespace
 from ..namespaces.chunk_kernels import dask_array
+from ..namespaces.foreign_arrays import ForeignArray
 from ..namespaces.foreign_collections import may_hold
 from .anchors import Anchors, LostError
 from .apart_errors import spent
@@ -69,18 +71,18 @@ class RecoveredLoop:
     def anchored(self, done: int, values: Sequence[Any]) -> list[Any]:
         """Return the values to go on from after ``done`` iterations.
 
-        Lists and stacks of arrays are no such: what is in them is computed from all iterations before. Then Dask goes
-        back through these. The few arrays that are checkpoints for a gradient are anchored as well.
+        What is saved for a gradient is none, but for checkpoints: it is computed from all iterations before. Then Dask
+        goes back through these. What lists hold, and checkpoints, is anchored once.
         """
-        others = [one for one in values if not isinstance(one, self._array) and not isinstance(one, NoCheckpoints)]
+        others = [one for one in values if not isinstance(one, (self._array, NoCheckpoints, ForeignArray))]
         if any(may_hold(self._namespace, one) for one in others):
             self.size = _ALL
             return list(values)
         begin = perf_counter()
         arrays = [value for value in values if isinstance(value, self._array)]
         before = self.last
+        self._give(values)  # first: it changes no value, and what is held goes with the last anchor
         made = self._anchors.anchored(arrays) if arrays else []
-        self._keep(values)
         self._held = done, [None if isinstance(value, self._array) else copied(value) for value in values]
         self._losses = 0
         end = perf_counter()
@@ -95,14 +97,9 @@ class RecoveredLoop:
 
         So do the checkpoints among them: the way back of a gradient begins without an anchor of its own.
         """
-        slots = [(store, k) for store, k in _slots(values) if isinstance(store.values[k], self._array)]
-        arrays = [value for value in values if isinstance(value, self._array)]
-        if self._held is None or not (arrays or slots):
+        if self._held is None:
             return list(values)  # Dask goes back to what they were computed from
-        made = self._anchors.given([*arrays, *[store.values[k] for store, k in slots]])
-        for (store, k), one in zip(slots, made[len(arrays) :]):
-            store.values[k] = one
-        return self._filled(values, made[: len(arrays)])
+        return self._filled(values, self._give(values, [value for value in values if isinstance(value, self._array)]))
 
     def after(self, error: BaseException) -> tuple[int, list[Any]] | None:
         """Return what to go on from after an error: iterations that were done, and the values then.
@@ -131,7 +128,7 @@ class RecoveredLoop:
         if self._held is not None:
             done, values = self._held
             try:
-                return done, self._filled(self._kept_again(values), self._anchors.again())
+                return done, self._filled(self._checked(values), self._anchors.again())
             except LostError as gone:
                 spent(gone)
                 self._anchors.close()
@@ -153,22 +150,38 @@ class RecoveredLoop:
         """Let go of the last anchor."""
         self._anchors.close()
 
-    def _keep(self, values: Sequence[Any]) -> None:
-        """Anchor what checkpoints for a gradient hold: each goes back to all iterations before it."""
-        slots = [(store, k) for store, k in _slots(values) if isinstance(store.values[k], self._array)]
-        old = [store.values[k] for store, k in slots if self._anchors.is_kept(store.values[k])]
-        new = [(store, k) for store, k in slots if not self._anchors.is_kept(store.values[k])]
-        for (store, k), made in zip(new, self._anchors.kept([store.values[k] for store, k in new], old)):
-            store.values[k] = made
+    def _give(self, values: Sequence[Any], arrays: Sequence[Any] = ()) -> list[Any]:
+        """Have what values hold outlive a worker, as of now; return such arrays in the place of others.
 
-    def _kept_again(self, values: Sequence[Any]) -> list[Any]:
-        """Return values with new stores, of what is left of the chunks that they hold."""
-        found = [copied(value) for value in values]
-        for store in filter(holds_arrays, found):
-            store.values = [
-                self._anchors.kept_again(one) if isinstance(one, self._array) else one for one in store.values
-            ]  # fmt: skip
-        return found
+        What they hold is exchanged in place: it is the same for whoever has it.
+        """
+        held = list(self._elements(values))
+        if held:
+            self._anchors.find_hurt([array for array, _ in held])
+        held = [(array, put) for array, put in held if self._anchors.is_to_be_given(array)]
+        new = {array.name: array for array, _ in held}
+        made = self._anchors.given([*arrays, *new.values()]) if arrays or new else []
+        by_name = dict(zip(new, made[len(arrays) :]))
+        for array, put in held:
+            put(by_name[array.name])
+        return made[: len(arrays)]
+
+    def _elements(self, values: Sequence[Any]) -> Iterator[tuple[Any, Callable[[Any], None]]]:
+        """Yield the arrays of Dask's that lists and stores among values hold, and what puts others in their places."""
+        for value in values:
+            if isinstance(value, ForeignArray):
+                for k, one in value.elements().items():
+                    if isinstance(one, self._array):
+                        yield one, partial(value.exchange, k)
+            elif holds_arrays(value):
+                for k, one in enumerate(value.values):
+                    if isinstance(one, self._array):
+                        yield one, partial(value.values.__setitem__, k)
+
+    def _checked(self, values: Sequence[Any]) -> list[Any]:
+        """Return values with new stores, after a look at what is left of what they hold."""
+        self._anchors.check_given([one for one, _ in self._elements(values)])
+        return [copied(value) for value in values]
 
     def _is_there(self) -> bool:
         """Return whether the scheduler answers."""
@@ -182,11 +195,6 @@ class RecoveredLoop:
     def _filled(self, values: Sequence[Any], made: Sequence[Any]) -> list[Any]:
         left = iter(made)
         return [next(left) if value is None or isinstance(value, self._array) else value for value in values]
-
-
-def _slots(values: Sequence[Any]) -> list[tuple[Any, int]]:
-    """Return the stores of checkpoints among values, and the place of each checkpoint in them."""
-    return [(store, k) for store in values if holds_arrays(store) for k in range(len(store.values))]
 
 
 def holds_arrays(value: Any) -> bool:

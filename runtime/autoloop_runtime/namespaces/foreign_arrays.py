@@ -82,6 +82,20 @@ class ForeignArray(ArrayValue):
                 )
         return self._namespace.xp.stack(items, axis=0)
 
+    def elements(self) -> dict[int, Any]:
+        """Return the elements that were written, by their indices."""
+        buffer = self._buffer
+        with buffer.lock:
+            buffer.own()
+            pairs = enumerate(zip(buffer.items[: self.size], buffer.stamps))
+            return {k: item for k, (item, stamp) in pairs if 0 < stamp <= self._version}
+
+    def exchange(self, index: int, item: Any) -> None:
+        """Put an array of the same value in the place of an element; all versions that have it have that, too."""
+        with self._buffer.lock:
+            self._buffer.own()
+            self._buffer.items[index] = item
+
     def unstack(self, rows: Any) -> Self:
         """Return the version whose elements are the rows of an array."""
         count = rows.shape[0]

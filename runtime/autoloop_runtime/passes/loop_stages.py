@@ -104,21 +104,21 @@ def cut_at_loops(graph: Graph, is_whole: bool = True) -> Cut:
     """Return what ``graph`` is done by; *whole* is the graph of a function, in others what they have made is held."""
     runs: list[list[Node]] = [[]]
     for node in graph.nodes:
-        if _has_loops(node):
+        if has_loops(node):
             runs += [[node], []]
         elif node.op is not CONST and node.op is not PARAMETER:
             runs[-1].append(node)
     needed: list[set[Tensor]] = [set(graph.outputs)]  # after the last, before it, ...
     for nodes in reversed(runs):
         made = {t for node in nodes for t in node.outputs}
-        needed.append((needed[-1] - made) | set(_taken(nodes)))
+        needed.append((needed[-1] - made) | set(taken_by(nodes)))
     needed.reverse()
     again = {*graph.inputs, *(t for node in runs[0] for t in node.outputs if is_whole)}
     stages: list[Stage] = []
     for nodes, before, after in zip(runs, needed, needed[1:]):
         ends = frozenset(before - after)
-        if not nodes or not _has_loops(nodes[0]):
-            takes, gives = _taken(nodes), [t for node in nodes for t in node.outputs if t in after]
+        if not nodes or not has_loops(nodes[0]):
+            takes, gives = taken_by(nodes), [t for node in nodes for t in node.outputs if t in after]
             stages.append(Part(gathered(graph, nodes, takes, gives), takes, gives, ends))
             continue
         (node,) = nodes
@@ -141,7 +141,7 @@ def _loop_part(graph: Graph, node: Node, ends: frozenset[Tensor], later: set[Ten
     return LoopPart(node, loop, ends, holds, inside)
 
 
-def _has_loops(node: Node) -> bool:
+def has_loops(node: Node) -> bool:
     """Return whether a node is a loop, or a branch with one in it."""
     return node.op is WHILE or (node.op is COND and bool(loops_inside(*node.subgraphs)))
 
@@ -150,7 +150,7 @@ def follow_one_another(graph: Graph) -> bool:
     """Return whether there are outermost loops, and each needs the one before: nothing is lost if that has to end."""
     after: set[Tensor] | None = None
     for node in graph.nodes:
-        if _has_loops(node):
+        if has_loops(node):
             if after is not None and after.isdisjoint(node.inputs):
                 return False
             after = set(node.outputs)
@@ -167,7 +167,7 @@ def _with_effects(made: Resumable) -> Resumable:
     return made
 
 
-def _taken(nodes: Iterable[Node]) -> list[Tensor]:
+def taken_by(nodes: Iterable[Node]) -> list[Tensor]:
     """Return what nodes take that others make, but for constants, each once."""
     made: set[Tensor] = set()
     found: dict[Tensor, None] = {}

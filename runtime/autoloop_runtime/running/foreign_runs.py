@@ -13,7 +13,9 @@ from ..ir.run_state import EAGER, RunState
 from ..namespaces import NamespaceRefusal, check_promotions, in_namespace, kept_arrays
 from ..namespaces.foreign_collections import may_hold
 from ..passes.loop_stages import follow_one_another
+from ..passes.loop_strands import strands_of
 from .checkpointed_runs import CheckpointedRuns
+from .outside_state import OutsideState
 from .remote_programs import Program, arrived
 from .segmented_run import Run
 from .standing import Standing
@@ -51,7 +53,8 @@ class ForeignRun:
             # between the iterations of its loops somebody sees to what is lost when workers die, or may
             self._run = CheckpointedRuns(graph, lambda part: _PartRun(part, namespace), _recovered(namespace))
         else:
-            self._run = _made(lowered, namespace)
+            whole = _made(lowered, namespace)
+            self._run = _with_loops_apart(graph, namespace, whole) if namespace.is_lazy else whole
         #: why it cannot be: what a run has found holds for the next; threads that find it find the same
         self.refused: NamespaceRefusal | None = None
         self._is_told = False
@@ -114,6 +117,24 @@ def _made(lowered: Lowered, namespace: Namespace) -> Run:
 
     executable = DaskExecutable(lowered)
     return lambda values, state: executable.run(values, state=state)
+
+
+def _with_loops_apart(graph: Graph, namespace: Namespace, whole: Run) -> Run:
+    """Return what runs loops that need nothing of each other, on a cluster each by itself."""
+    strands = strands_of(graph)
+    states = [strand for strand in strands if OutsideState(strand.graph).is_any()]
+    if sum(strand.is_loop for strand in strands) < 2 or states:
+        return whole  # who goes back must not put back what others have changed
+    with undivided():
+        from ..distributed.loops_apart import LoopsApart
+
+    recovered = _recovered(namespace)
+    runs: list[Run] = [
+        CheckpointedRuns(one.graph, lambda part: _PartRun(part, namespace), recovered) if one.is_loop
+        else _PartRun(one.graph, namespace) for one in strands
+    ]  # fmt: skip
+    apart = LoopsApart(strands, runs, graph.inputs, graph.outputs)
+    return lambda values, state: (apart if apart.is_worth() else whole)(values, state)
 
 
 def _recovered(namespace: Namespace) -> Callable[[list[Any], int], Any] | None:

@@ -24,6 +24,10 @@ class OutsideState:
         found = [node.attrs.get("variable") for node in nodes if node.op.stateful]
         self._variables = list(dict.fromkeys([one for one in found if isinstance(one, Stored)]))
 
+    def is_any(self) -> bool:
+        """Return whether there is any."""
+        return bool(self._notes or self._variables)
+
     def now(self, state: RunState) -> Outside:
         """Return what it is now."""
         values = [state.storage(variable).value for variable in self._variables]
