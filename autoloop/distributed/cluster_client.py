@@ -18,6 +18,7 @@ from autoloop_runtime.base.config import REMOTE, check_executor
 from autoloop_runtime.base.forks import Kind
 from autoloop_runtime.base.parsing import signature_of
 from autoloop_runtime.distributed.apart_errors import apart
+from autoloop_runtime.distributed.lost_clusters import lost_of
 from autoloop_runtime.distributed.remote_cluster import Cluster, Network, dask_client, of, set_current
 
 #: iterations between two checkpoints
@@ -197,7 +198,8 @@ class Client:
         try:
             return self.dask_client.gather(futures)
         except Exception as error:
-            failure = apart(error)
+            failure = lost_of(error, self.dask_client, "calls")
+        failure = apart(failure)
         try:
             raise failure
         finally:

@@ -115,6 +115,7 @@ from autoloop_runtime.dataflow.whole_loops import with_whole_loops as with_whole
 from autoloop_runtime.distributed import (
     anchors,
     loop_recovery,
+    lost_clusters,
     on_cluster,
     remote_cluster,
     remote_costs,

@@ -9,7 +9,7 @@ from .laters import Call, Later
 from .submissions import Sender, Submission
 
 #: whose failures are no kernel's
-_CLUSTERS = ("distributed", "tornado", "asyncio")
+_CLUSTERS = ("distributed", "tornado", "asyncio", "concurrent")
 
 
 def told(error: BaseException, submission: Submission, sender: Sender) -> BaseException:

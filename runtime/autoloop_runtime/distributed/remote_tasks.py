@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .remote_cluster import LostCluster
+from .lost_clusters import lost_of_call
 
 
 def run_region(program: Callable[..., Any], places: Sequence[int | None], *given: Any) -> Any:
@@ -15,11 +15,4 @@ def run_region(program: Callable[..., Any], places: Sequence[int | None], *given
 
 def told(error: BaseException) -> BaseException:
     """Return an error that came from the cluster: the user's own as it is, what befell the cluster in our words."""
-    name = type(error).__name__
-    if name == "KilledWorker":
-        return LostCluster(f"workers died while they ran a part of the function: {error} [AL616]")
-    if name in ("CancelledError", "FutureCancelledError", "CommClosedError", "ClosedClientError"):
-        return LostCluster(
-            f"the cluster was lost while it ran a part of the function, or its client was closed: {error} [AL616]"
-        )
-    return error
+    return lost_of_call(error, "a part of the function")

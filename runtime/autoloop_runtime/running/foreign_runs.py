@@ -74,6 +74,23 @@ class ForeignRun:
         except NamespaceRefusal as refusal:
             self.refused = refusal
             raise
+        except BaseException as error:
+            told = self._told(error)
+            if told is error:
+                raise
+        try:
+            raise told
+        finally:
+            del told  # its traceback has this frame
+
+    def _told(self, error: BaseException) -> BaseException:
+        """Return what is said of an error: what befell a cluster in our words."""
+        if not self.namespace.is_lazy:
+            return error
+        with undivided():
+            from ..distributed.lost_clusters import lost_of_call
+
+        return lost_of_call(error)
 
     def is_first(self) -> bool:
         """Return whether nobody has been told of the refusal; that is done then."""
