@@ -62,10 +62,11 @@ def timed_out():
     asyncio.run(distributed.utils.wait_for(asyncio.sleep(9), 0))
 
 
+THERE = types.SimpleNamespace(address="there")
 ERRORS = [
     distributed.comm.CommClosedError("gone"), distributed.client.FutureCancelledError("key", "lost dependencies"),
     distributed.client.FuturesCancelledError([]), concurrent.futures.CancelledError(), asyncio.CancelledError(),
-    distributed.client.ClosedClientError("closed"), distributed.scheduler.KilledWorker("key", types.SimpleNamespace(address="there"), 3),
+    distributed.client.ClosedClientError("closed"), distributed.scheduler.KilledWorker("key", THERE, 3),
 ]  # fmt: skip
 
 
