@@ -350,6 +350,30 @@ def test_a_loop_whose_iterations_take_gradients(tmp_path, monkeypatch, executor,
     assert left == [0]
 
 
+class Diverged(Exception):
+    """An error of the user's."""
+
+
+def stacked(w, x, n):
+    found, k = [], 0
+    while k < n:
+        w = w - 0.1 * al.grad(loss)(w, x)
+        if w[0] > 1e6:
+            raise Diverged(k)
+        found.append(w)
+        k += 1
+    return np.stack(found)
+
+
+def test_a_list_beside_gradients_that_becomes_an_array(tmp_path, monkeypatch):
+    w, x = np.array([0.3, 0.5]), np.array([[0.5, 0.1], [0.2, 0.3]])
+    f = al.function(stacked)
+    expected = f(w, x, np.int64(11))
+    _died(monkeypatch, tmp_path, lambda: f(w, x, np.int64(11)))
+    with al.keep_checkpoints(tmp_path, checkpoint_every=2, resume=True):
+        assert np.array_equal(f(w, x, np.int64(11)), expected)
+
+
 def test_what_plain_python_would_run_has_no_checkpoints(tmp_path):
     """It was told of a gradient that nobody had asked for."""
     with pytest.raises(TypeError, match=r"draws has no checkpoints: .*AL711"), al.keep_checkpoints(tmp_path):

@@ -21,10 +21,12 @@ from ..base.dtypes import variant
 from ..collections import tensor_array_ops as arrays
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.run_state import EAGER, RunState
-from ..ir.structured import WHILE
+from ..ir.structured import COND, WHILE
+from ..ir.tensor import Tensor
 from ..saving.file_form import Arrays, packed
 from ..saving.graph_form import GraphWriter
 from ..saving.kept_outside import form_of
+from ..saving.known_functions import MadeException
 from ..saving.load_errors import SaveError, unsavable
 from ..saving.loop_checkpoints import FOREIGN, CheckpointError, CheckpointFolder
 from .outside_state import OutsideState
@@ -129,11 +131,24 @@ def _check_lists(graph: Graph) -> None:
     for node in _outermost(graph):
         n = int(node.attrs["n_vars"])
         for name, tensor in zip(node.attrs["names"], node.inputs[:n]):
-            if (tensor.dtype == variant and others) or (tensor.dtype.kind == "O" and tensor.dtype != variant):
+            if (tensor.dtype == variant and others and not _is_list(tensor)) or (
+                tensor.dtype.kind == "O" and tensor.dtype != variant
+            ):
                 raise unsavable(
                     f"{name!r} is what is saved for a gradient: a checkpoint holds arrays, numbers and lists of them",
                     node.location,
                 )
+
+
+def _is_list(tensor: Tensor) -> bool:
+    """Return whether a value is a list: made as one, or what a loop or a branch has made of one."""
+    node = tensor.op
+    if node.op is WHILE:
+        return _is_list(node.inputs[node.outputs.index(tensor)])
+    if node.op is COND:
+        k = node.outputs.index(tensor)
+        return all(_is_list(side.outputs[k]) for side in node.subgraphs)
+    return node.op in _LISTS
 
 
 def _outermost(graph: Graph) -> Iterator[Node]:
@@ -156,6 +171,14 @@ class _Teller(GraphWriter):
         given = [np.dtype(one) if isinstance(one, type) else one for one in draw.given]
         said = [self.values.form(one, what, node.location) for one in given]
         return {"draw": [draw.__name__, said], "specs": self.values.form(node.attrs["specs"], what, node.location)}
+
+    def _sayable(self, node: Node, name: str, value: Any) -> Any:
+        """Return what can be said; of an exception that no file could say, that tells it from others: none is read."""
+        try:
+            return super()._sayable(node, name, value)
+        except SaveError:
+            kind = getattr(value, "kind", type(value))
+            return MadeException(Exception, (f"{kind.__module__}.{kind.__qualname__}",))
 
 
 def _fingerprint(graph: Graph) -> bytes:
