@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from autoloop.distributed import Client
-from faulty_clusters import PROGRAMS, Dying, numbers
+from faulty_clusters import PROGRAMS, Counting, Dying, Fault, numbers
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("array_api_compat")
 
 pytestmark = pytest.mark.nightly
 
-#: what waits in calls of ours
-OURS = [name for name, program in PROGRAMS.items() if program.is_ours and not name.startswith("Client.")]
 #: how many tasks are done before; each program has more
 TASKS = 12
 WORKER = "distributed.cli.dask_worker", "--no-dashboard", "--nthreads", "1", "--no-nanny"
@@ -44,7 +45,7 @@ def processes():
         process.wait(60)
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", [name for name, program in PROGRAMS.items() if program.is_ours])
 def test_a_scheduler_that_dies_in_a_call(name, processes, tmp_path):
     file = str(tmp_path / "scheduler.json")
     scheduler = processes("distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", file)
@@ -56,3 +57,25 @@ def test_a_scheduler_that_dies_in_a_call(name, processes, tmp_path):
         with pytest.raises(ConnectionError, match="AL616"):
             numbers(PROGRAMS[name].call(Client(client)))
         assert scheduler.wait(SOON) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("name", ["condition", "gradient", "executor", "Client.map"])
+def test_workers_that_die_one_after_the_other_until_none_is_left(name, processes, tmp_path):
+    """None come in their place; how long to wait for others is a setting of Dask's."""
+    options = {"n_workers": 0, "dashboard_address": ":0"}
+    patience = dask.config.set({"distributed.scheduler.no-workers-timeout": "3s"})
+    with patience, distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        for _ in range(2):
+            processes(*WORKER, cluster.scheduler_address, "--local-directory", str(tmp_path))
+        client.wait_for_workers(2, timeout=120)
+        fault = Fault(client, "both killed")
+        cluster.scheduler.add_plugin(Counting(fault.plan("both killed", TASKS)))
+        with pytest.raises(ConnectionError, match="AL616"):
+            numbers(PROGRAMS[name].call(Client(client)))
+        assert fault.hit == 2
+        fault.close()
+        gc.collect()  # a gather of Dask's that fails is a cycle
+        until = time.monotonic() + SOON
+        while client.futures and time.monotonic() < until:
+            time.sleep(0.01)
+        assert not client.futures

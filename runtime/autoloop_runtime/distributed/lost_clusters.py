@@ -16,6 +16,7 @@ _NAMES = frozenset(
     (
         "CancelledError", "FutureCancelledError", "FuturesCancelledError", "CommClosedError", "ClosedClientError",
         "RPCClosed", "StreamClosedError", "KilledWorker", "NoSchedulerError", "FatalCommClosedError",
+        "NoWorkerError", "NoValidWorkerError",
     )
 )  # fmt: skip
 
