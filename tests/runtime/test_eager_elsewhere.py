@@ -194,5 +194,8 @@ def test_arrays_on_another_device_stay_there():
         np.testing.assert_allclose(np.asarray(got.to_device(xs.Device("CPU_DEVICE"))), np.asarray(want))
     assert isinstance(al.constant(V) * xs.asarray(V), al.Tensor)
     assert isinstance(al.sum(xs.asarray(V)), al.Tensor)  # one that is here is taken over, as ever
+    for f in (lambda: al.cond(xs.sum(x) > 3, lambda: 1.0, lambda: 2.0), lambda: al.constant(x)):
+        with pytest.raises(RuntimeError, match=r"array_api_strict on .*device1.* are asked for.*to_device.*AL612"):
+            f()
     with pytest.raises(NotImplementedError, match="one of array_api_strict is beside it|one of .* on .* is beside it"):
         al.add(x, xs.asarray(V, device=xs.Device("device2")))

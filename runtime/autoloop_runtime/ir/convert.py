@@ -235,6 +235,14 @@ def _nested(value: Any) -> np.ndarray[Any, Any]:
         # not asked for a copy, of which older ``__array__`` s do not know: they may give the array that they hold
         made: np.ndarray[Any, Any] = np.asarray(value)
         return made if isinstance(value, (list, tuple)) else made.copy()
+    except RuntimeError as error:
+        if not hasattr(type(value), "__array_namespace__"):
+            raise
+        library, device = type(value).__module__.partition(".")[0], getattr(value, "device", None)
+        raise RuntimeError(
+            f"the elements of an array of {library} on {device} are asked for, "
+            f"and cannot be had here: copy it to this process's memory first, x.to_device(...) [AL612]"
+        ) from error
     except ValueError as error:
         refuse_tensors_as_arrays(error)
         if not isinstance(value, (list, tuple)):
