@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 #: that are just worth another thread
 PARTS, LONGEST = 16, 8
 #: nanoseconds of one that is handed out without the interpreter, at most: who ends a run waits for it
-LONG = 250_000.0
+LONG = 1_000_000.0
 #: each takes some 10 us to hand out, so they are large, but for the last ones, so that all threads end together: where
 #: less than so many parts are left, they are halves, and then quarters; no more sizes, for each is compiled by itself
 LEFT, SMALLEST = 3, 4
