@@ -504,6 +504,32 @@ EXPRESSIONS = [
 PROGRAMS += [(f, values) for f, *values in EXPRESSIONS]
 
 
+def written_under_another_name(x):
+    b = np.zeros(5)
+    b += x
+    return b
+
+
+def written_to_a_part(x):
+    b = np.zeros(7)
+    b[1:6] *= x
+    return b
+
+
+def written_out(x):
+    b = np.zeros(5)
+    return np.add(b, x, out=b)
+
+
+def written_as_elements(x):
+    b = np.zeros(5)
+    b[:] = x + 1
+    return b
+
+
+PROGRAMS += [(f, [V]) for f in (written_under_another_name, written_to_a_part, written_out, written_as_elements)]
+
+
 def told(value):
     if isinstance(value, (list, tuple)):
         return [type(value), *map(told, value)]

@@ -277,6 +277,8 @@ class References:
             If it has another shape.
         """
         self.check_writeable()
+        if (theirs := theirs_here()) is not None:
+            theirs.check_into(self, made)
         dtype, shape = self.dtype, self.shape
         if not np.can_cast(made.dtype, dtype, casting):
             refuse_cast(what, made.dtype, dtype, casting)

@@ -99,6 +99,15 @@ class NumpysBeside(ForbiddenForms):
             if not self._wraps() or (self._is_numpys_array(beside) and (k or name in COMPARISONS)):
                 self._refuse_numpys("an operator of NumPy's array and one")
 
+    def check_into(self, array: Any, made: Any) -> None:
+        """Refuse to have what NumPy makes of arrays that are computed later written to an array of NumPy's, which such
+        libraries do not."""
+        if self.namespace.is_lazy and self.holds(array) is not True and self.holds(made) is not False:
+            raise UnknownWhileTracing(
+                f"an array of {self.namespace.name} is not written to NumPy's by x += y or out=: write x = x + y, or "
+                "x[:] = x + y, which has it computed"
+            )
+
     def _wraps(self) -> bool:
         """Return whether arrays of the library have what NumPy makes of them made theirs; of the others NumPy's stay
         NumPy's."""
