@@ -277,13 +277,11 @@ class References:
             If it has another shape.
         """
         self.check_writeable()
-        if (theirs := theirs_here()) is not None:
-            theirs.check_into(self, made)
+        _check_into(self, made)
         dtype, shape = self.dtype, self.shape
         if not np.can_cast(made.dtype, dtype, casting):
             refuse_cast(what, made.dtype, dtype, casting)
-        if made.dtype != dtype:
-            made = call("cast", made, dtype)
+        made = made if made.dtype == dtype else call("cast", made, dtype)
         mine, its = shape.is_fully_defined(), made.shape.is_fully_defined()
         is_deeper = None not in (made.shape.rank, shape.rank) and len(made.shape) > len(shape)  # assignments take it
         if is_deeper or (mine and its and made.shape.as_tuple() != shape.as_tuple()):
@@ -546,6 +544,12 @@ def _example(value: Any) -> Any:
     if isinstance(value, Tensor) and value.shape.rank is not None:
         return np.ones([1 if extent is None else extent for extent in value.shape.as_list()], value.dtype)[()]
     return value
+
+
+def _check_into(array: Any, made: Any) -> None:
+    """Refuse what another library does not write to an array of NumPy's."""
+    if (theirs := theirs_here()) is not None:
+        theirs.check_into(array, made)
 
 
 def _augmented(name: str, ufunc: Any) -> Callable[[Any, Any], Any]:
