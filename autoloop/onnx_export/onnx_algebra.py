@@ -7,7 +7,7 @@ from collections.abc import Callable
 from autoloop_runtime.base.shapes import SCALAR, TensorShape
 from autoloop_runtime.ir.graph import Node
 from autoloop_runtime.ops.contractions import EINSUM
-from autoloop_runtime.ops.linalg import CHOLESKY, DET, DOT, INV, MATMUL, SOLVE
+from autoloop_runtime.ops.linalg import CHOLESKY, DET, DOT, INV, MATMUL, SOLVE, SQUARES
 
 from . import onnx_formulas as formulas
 from .onnx_refusals import refuse
@@ -20,6 +20,12 @@ def _matmul(writer: Writer, node: Node, a: Value, b: Value) -> Value:
     if None in (node.inputs[0].shape.rank, node.inputs[1].shape.rank):
         refuse(node, "the rank of a factor is not known: declare it with set_shape")
     return _sums(writer, "MatMul", [a, b])
+
+
+@rule(SQUARES)
+def _squares(writer: Writer, node: Node, x: Value) -> Value:
+    line = x.reshape(-1)
+    return _sums(writer, "MatMul", [line, line])
 
 
 @rule(EINSUM)

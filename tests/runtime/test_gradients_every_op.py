@@ -23,7 +23,7 @@ ELSEWHERE = {
     "print_through", "checked_operand", "tensor_array_read_once", "tensor_array_read_listed",
     "tensor_array_replace", "tensor_array_insert",
     "tensor_array_drop", "tensor_array_remove", "ensure_shape", "defined_number", "copied", "of_library", "of_numpy",
-    "dot_product", "Held", "Remat",
+    "dot_product", "sum_of_squares", "Held", "Remat",
 }  # fmt: skip
 
 _rng = np.random.default_rng(3)

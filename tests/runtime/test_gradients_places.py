@@ -154,6 +154,7 @@ SAMPLES |= {
     "a number's function of Python's": (lambda x: defined(math.exp, al.exp)(x[0]), [V]),
     "matmul": (lambda x, y: x @ y, [M, W]),
     "dot_product": (lambda x, y: apply(OPS["dot_product"], [x, y]), [M, W]),
+    "sum_of_squares": (lambda x: apply(OPS["sum_of_squares"], [x]), [M]),
     "add_at": (lambda x, y: call("add_at", x, (np.array([1, 1, 0]),), x[:3] * y[:3]), [V, U]),
     "matmul again and again": (recurrence, [M, W]),
     "einsum": (lambda x, y: al.einsum("ij,kj->ik", x, y), [M, W]),

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..base import dtypes
 from ..ops.contractions import EINSUM
-from ..ops.linalg import CHOLESKY, DET, DOT, INV, MATMUL, SOLVE
+from ..ops.linalg import CHOLESKY, DET, DOT, INV, MATMUL, SOLVE, SQUARES
 from .eager_elements import cast
 from .eager_shapes import turned
 from .foreign_rows import Call, computed
@@ -21,6 +21,12 @@ def _matmul(call: Call, a: Any, b: Any) -> Any:
         counts = call.xp.matmul(cast(call, a, dtypes.int64), cast(call, b, dtypes.int64))
         return cast(call, counts, dtypes.bool_)
     return call.xp.matmul(a, b)
+
+
+@computed(SQUARES)
+def _squares(call: Call, x: Any) -> Any:
+    line = x if x.ndim == 1 else call.xp.reshape(x, (-1,))
+    return call.xp.matmul(line, line)
 
 
 @computed(EINSUM)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.contractions import EINSUM
-from ..ops.linalg import CHOLESKY, DET, DOT, INV, MATMUL, SOLVE
+from ..ops.linalg import CHOLESKY, DET, DOT, INV, MATMUL, SOLVE, SQUARES
 from ..ops.numpy_names.decompositions import qr_reduced
 from .chunk_kernels import ChunkKernel, as_dask, blockwise, dask_array, only, whole_along
 from .foreign_rows import Call, computed
@@ -50,6 +50,12 @@ def _matmul(call: Call, a: Any, b: Any) -> Any:
         return blockwise(call, _whole_product, out, a, left, b, right, dtype=own)
     parts = blockwise(call, _product, (0, *out), a, left, b, right, dtype=own, adjust_chunks={0: 1})
     return dask_array().sum(parts, axis=0, dtype=own)
+
+
+@computed(SQUARES, when="later")
+def _squares(call: Call, x: Any) -> Any:
+    line = as_dask(x).ravel()
+    return _matmul(call, line, line)
 
 
 @computed(EINSUM, when="later")

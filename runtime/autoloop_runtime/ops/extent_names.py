@@ -17,7 +17,7 @@ from .array import EXPAND, RESHAPE, TRANSPOSE
 from .identities import COPIED, IDENTITY, STOP_GRADIENT
 from .index import Index, Input, Slice, spelled_out
 from .indexing import GETITEM
-from .linalg import DOT, MATMUL
+from .linalg import DOT, MATMUL, SQUARES
 
 #: an extent: the number, or what tells it from others
 Name = Any
@@ -176,6 +176,7 @@ _RULES: dict[Op, Rule] = {
     EXPAND: _expand_names,
     TRANSPOSE: _transpose_names,
     **dict.fromkeys((MATMUL, DOT), _matmul_names),
+    SQUARES: lambda node, of: (),
     **dict.fromkeys((IDENTITY, COPIED, STOP_GRADIENT), _same),
 }
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.shapes import TensorShape, broadcast_shapes
+from ..base.shapes import SCALAR, TensorShape, broadcast_shapes
 from ..base.stand_ins import UnknownExtent
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
@@ -15,7 +15,7 @@ from ..ir.convert import convert_to_tensor
 from ..ir.op import ruled_in
 from ..ir.prices import TYPICAL, Products, elements
 from ..ir.tensor import Tensor
-from ..ir.traits import MADE, OPAQUE, Batching
+from ..ir.traits import MADE, OPAQUE, Batching, Fails
 from .arithmetic import multiply
 from .array import expand_dims, flip, reshape, roll, squeeze, swapaxes
 from .broadcasting import unbroadcast
@@ -109,6 +109,19 @@ MATMUL = primitive(
 DOT = primitive(
     "dot_product", _matmul_infer, np.dot, _matmul_vjp, into="np.dot({0}, {1}, out={out})", strict=True,
     traits=MADE.but(batching=Batching.FIRST_FACTOR, price=Products(_matmul_count), blas=True),
+)  # fmt: skip
+
+
+def _squares_kernel(x: Any) -> Any:
+    line = x.ravel(order="K")  # as np.linalg.norm: what lies apart is copied first, which BLAS adds up in another order
+    return np.dot(line, line)
+
+
+#: the sum of the squares of real numbers, as NumPy's norms have it
+SQUARES = primitive(
+    "sum_of_squares", lambda x: (x.dtype, SCALAR), _squares_kernel,
+    lambda g, outputs, inputs, attrs: [multiply(multiply(g, inputs[0]), np.array(2, g.dtype))],
+    traits=MADE.but(price=Products(lambda x: elements(x.shape)), fails=Fails.NEVER, blas=True),
 )  # fmt: skip
 
 
@@ -338,5 +351,5 @@ DET = op_of(det)
 CHOLESKY = op_of(cholesky)
 
 
-ruled_in("linalg_rules", SOLVE, INV, DET, CHOLESKY)
+ruled_in("linalg_rules", SOLVE, INV, DET, CHOLESKY, SQUARES)
 ruled_in("products", MATMUL, DOT)

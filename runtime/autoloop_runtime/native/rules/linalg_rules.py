@@ -1,6 +1,7 @@
-"""Systems of equations, inverses, determinants and Cholesky factors: large ones by LAPACK, small ones without.
+"""Systems of equations, inverses, determinants and Cholesky factors: large ones by LAPACK, small ones without;
+and sums of squares.
 
-All of it is computed in double precision, as NumPy does, whatever the operands are of.
+All but these is computed in double precision, as NumPy does, whatever the operands are of.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from collections.abc import Callable, Sequence
 
 from ...base.dataclass import replace
 from ...ir.graph import Node
-from ...ops.linalg import CHOLESKY, DET, INV, SOLVE
+from ...ops.arithmetic import MULTIPLY
+from ...ops.linalg import CHOLESKY, DET, INV, SOLVE, SQUARES
+from ...ops.reducing import SUM
 from ..ir.casts import cast
 from ..ir.elements import COMPLEX128, DOUBLE, HALF, INT64, TYPES, literal
 from ..kernels import elimination
@@ -20,8 +23,9 @@ from ..writer.memory import put, seen
 from ..writer.nests import Nest, store
 from ..writer.node_writer import array_of
 from ..writer.registry import UNDECIDED, rule
-from ..writer.values import Array, Scalar, Shape, Splat, Value, size_of
+from ..writer.values import Array, Expr, Scalar, Shape, Splat, Value, resolve, size_of
 from . import lapack_calls as lapack
+from .reduction_rules import reduce
 
 #: From so many rows on LAPACK is called: for factors of a general matrix, for solutions for about as many right sides,
 #: and for a Cholesky factor. Time of ours over LAPACK's on one thread (OpenBLAS 0.3.30, AVX-512; for the first
@@ -183,3 +187,11 @@ def _cholesky_of(ctx: Context, node: Node, values: list[Value]) -> Sequence[Valu
     if 0 not in a.shape:
         _each(ctx, [a, out], [2, 2], n**3 // 6, factor)
     return [out]
+
+
+@rule(SQUARES)
+def _squares(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
+    x, shape = array_of(ctx, resolve(values[0])), ctx.shape_of(node.inputs[0])
+    if 0 in shape:
+        return [Scalar(literal(0, x.t), x.t)]
+    return [Scalar(reduce(ctx, SUM, Expr(MULTIPLY, (x, x), x.t, shape), tuple(range(len(shape))), None), x.t)]

@@ -22,7 +22,7 @@ from ...ops.identities import COPIED
 from ...ops.index import Input, Slice
 from ...ops.indexing import ADD_AT, GETITEM, INDEX_ADD, SET_ITEM
 from ...ops.joining import CONCAT, STACK, UNSTACK
-from ...ops.linalg import DOT, MATMUL
+from ...ops.linalg import DOT, MATMUL, SQUARES
 from ...ops.operands import CAST
 from ...ops.powers import POW
 from ...ops.reducing import SUM
@@ -308,5 +308,6 @@ _RULES: dict[Any, Callable[[Node, Types], Shape]] = {
     **dict.fromkeys((ADD_AT, INDEX_ADD, ACCUMULATE_AT), _added_to),
     **dict.fromkeys((ARGMAX, ARGMIN), _place_of),
     **dict.fromkeys((MATMUL, DOT), _multiplied),
+    SQUARES: lambda node, types: (),
     **dict.fromkeys((SUM, PROD, MAX, MIN, ANY, ALL, MEAN), _reduced),
 }

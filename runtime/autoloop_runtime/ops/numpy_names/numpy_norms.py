@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ...base.stand_ins import UnknownExtent
+from ...ir.apply import apply
 from ...ir.tensor import Tensor
 from ..arithmetic import abs as absolute
 from ..array import expand_dims, moveaxis, reshape, squeeze
 from ..extents import axes_of
-from ..linalg import matmul
+from ..linalg import SQUARES, matmul
 from ..logic import isnan, logical_and, logical_not
 from ..powers import length as root
 from ..reducing import sum as total
@@ -50,8 +51,12 @@ def _of_all(x: Tensor, rank: int, keepdims: bool) -> Any:
     """Return the root of the sum of all squares, of real numbers as NumPy computes it: no array is made for these."""
     if x.dtype.kind != "f" or not rank:
         return length(x, None, None, keepdims)
-    line = reshape(x, [-1]) if rank > 1 else x
-    found = root(matmul(line, line))
+    if x.dtype.char in "fd":
+        squares = apply(SQUARES, [x])
+    else:
+        line = reshape(x, [-1]) if rank > 1 else x
+        squares = matmul(line, line)
+    found = root(squares)
     return reshape(found, [1] * rank) if keepdims else found
 
 
