@@ -46,6 +46,10 @@ def assert_as_by_nodes(executable, *given):
 
 
 TWO = lambda i, a, b: (sure(a), sure(sure(b)))
+EACH = lambda i, a, b: (sure(a), sure(b))
+MORE = lambda i, a, b, c: (sure(a), sure(sure(b)), c * 0.5)
+#: at rest
+HALF = al.constant(0.5, al.float64)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +80,29 @@ def test_which_are_split(build, count):
     executable = executable_of(build, "float64")
     assert split(executable) == count
     assert_as_by_nodes(executable, np.float64(0.75))
+
+
+@pytest.mark.parametrize(
+    ("build", "count"),
+    [
+        (lambda x: al.cond(x > 1.0, lambda: loop(TWO, x, HALF)[1:], lambda: [x, x]), 0),
+        (lambda x: al.cond(x > 1.0, lambda: loop(TWO, x, x)[1:], lambda: [x, x]), 2),
+        (lambda x: al.cond(x > 1.0, lambda: loop(MORE, x, x, HALF)[1:], lambda: [x, x, x]), 0),
+        (lambda x: al.cond(x > 1.0, lambda: loop(TWO, al.constant(0.25, al.float64), HALF)[1:], lambda: [x, x]), 2),
+        (lambda x: loop(lambda i, a, b: [sum(loop(EACH, a, x)[1:], a), sure(b)], x, x, n=2), 0),
+        (lambda x: loop(lambda i, a, b: [sum(loop(EACH, a, HALF)[1:], a), sure(b)], x, x, n=2), 0),
+        (lambda x: loop(lambda i, a, b: [sum(loop(EACH, a, a + x)[1:], a), sure(b)], x, x, n=2), 2),
+        (lambda x: loop(TWO, x, HALF), 2),
+        (lambda x: loop(TWO, al.constant(0.25, al.float64), HALF), 2),
+    ],
+)
+def test_what_begins_with_what_is_at_rest_runs_where_and_as_often_as_the_loop_does(build, count):
+    """What begins with a constant ran in a branch that was not taken, and what it gave was the result; in a loop the
+    run did not go on."""
+    executable = executable_of(build, "float64")
+    assert split(executable) == count
+    for value in (0.75, 1.25):
+        assert_as_by_nodes(executable, np.float64(value))
 
 
 def test_what_may_fail_or_shows_is_not_split():

@@ -151,7 +151,31 @@ def _parts(lowered: Lowered, frame: int, heavy: Collection[int]) -> list[set[int
     if not 2 <= len(apart) <= MOST or sum(map(len, apart)) > COPIED * len(members):
         return None
     left = [own for own in exits.values() if not own & set(heavy)]
-    return sorted([*([condition.union(*left)] if left else []), *[condition | one for one in apart]], key=min)
+    parts = sorted([*([condition.union(*left)] if left else []), *[condition | one for one in apart]], key=min)
+    is_begun = all(_begun_by(nodes, one) for one in parts) or _always_runs(lowered, frame)
+    return parts if is_begun else None
+
+
+def _begun_by(nodes: Sequence[FlatNode], loop: Iterable[int]) -> list[int]:
+    """Return the nodes whose tokens enter a loop from outside. What is at rest there has none, and does not tell
+    whether, and how often, the loop is to run."""
+    sources = [nodes[k].inputs[0][0] for k in loop if nodes[k].kind is Kind.ENTER]
+    return [k for k in sources if not nodes[k].resting]
+
+
+def _always_runs(lowered: Lowered, frame: int) -> bool:
+    """Return whether a loop surely runs once: it is in no other one, and in no branch, where all tokens come from a
+    Switch."""
+    nodes = lowered.nodes
+    todo, seen = _begun_by(nodes, [node.index for node in nodes if node.frame == frame]), set[int]()
+    while todo:
+        k = todo.pop()
+        if k not in seen:
+            seen.add(k)
+            todo += [index for index, _ in (*nodes[k].inputs, *nodes[k].controls)]
+    return not lowered.frames[frame].parent and not any(
+        nodes[k].kind is Kind.SWITCH and not nodes[k].frame for k in seen
+    )
 
 
 def _written(lowered: Lowered, parts: Mapping[int, list[set[int]]]) -> tuple[Lowered, list[int]]:
