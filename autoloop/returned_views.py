@@ -102,12 +102,15 @@ def copied(array: np.ndarray[Any, Any], seen: dict[int, Any]) -> Any:
         if base is None:
             base = seen[id(whole)] = whole.copy(order="K")
         if array is whole:
+            base.flags.writeable = is_writeable(array)
             return base
+        is_so = is_writeable(base)
+        base.flags.writeable = True  # what is made of it may be, too, as views are that were made before it was locked
         if base.flags.c_contiguous and whole.flags.c_contiguous and not array.dtype.hasobject:
             made = np.ndarray(array.shape, array.dtype, base, distance(whole, array), array.strides)
         else:
             made = array.copy()
-        made.flags.writeable = is_writeable(array)
+        made.flags.writeable, base.flags.writeable = is_writeable(array), is_so
         seen[id(array)] = made
     return seen[id(array)]
 

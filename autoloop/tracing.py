@@ -141,9 +141,11 @@ def tell_doubtful(values: Any, leaves: Sequence[Any]) -> None:
         results = theirs.untold(results)
     if any(_is_doubtful(one) for one in results):
         with undivided():  # which few functions need
-            from .operators.staging.told_arrays import is_untold, tell_if_doubtful
+            from .operators.staging.told_arrays import is_untold, may_be_read_only, tell_if_doubtful
         if not _has_tensors(leaves) and any(map(is_untold, results)):
             leave("which part of an array of the caller's a result is, or whether it is one, only the run knows", "")
+        if theirs is None and not _has_tensors(leaves) and any(map(may_be_read_only, results)):
+            leave("whether an array that is given back may be written to, only the run knows", "")
         tell_if_doubtful(nest.flatten(values, True))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.ir.array_storage import Storage, kept
-from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer
+from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, is_read_only
 
 from ...returned_views import is_part_of_input, views_of
 from .numbers_or_arrays import NumberOrArray, noted
@@ -98,6 +98,19 @@ def is_in_doubt(value: Any) -> bool:
     root = root_of(value)
     is_chosen = root.storage.choice is not None and views_of(value) is not None
     return is_chosen and any(map(is_argument, chosen_from(root)))
+
+
+def may_be_read_only(value: Any) -> bool:
+    """Return whether only the run knows if a result may be written to: loops and branches choose from arrays of both
+    kinds, where an input is itself."""
+    value = there(value)
+    if not isinstance(value, ArrayTracer) or not is_array(value) or noted(value) is not None:
+        return False
+    root = root_of(value)
+    if root.storage.choice is None or (root.is_writeable and not value.is_writeable):
+        return False
+    made = [one for one in chosen_from(root) if isinstance(one, np.ndarray) or not is_argument(one)]
+    return any(is_read_only(one) == root.is_writeable for one in made)
 
 
 def may_be_callers(value: Any) -> bool:
