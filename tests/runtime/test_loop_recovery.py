@@ -294,7 +294,7 @@ def test_anchors_bound_what_the_scheduler_keeps_of_a_loop_inside_another(client,
     x, k = smooth_each(chunked(), np.int64(40), np.int64(2))
     assert k == 2
     assert np.allclose(x.compute(), plain[0], rtol=1e-12)
-    assert max(most) < 250
+    assert max(most) < most[0] + 200  # which tests before may have left some of
 
 
 def test_draws_stand_where_they_stood_when_a_worker_dies(client, monkeypatch):
