@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import weakref
 
 import autoloop as al
@@ -37,7 +38,7 @@ class Meter:
         return array
 
 
-def ahead(meter, n, size, window, traits=LARGE):
+def ahead(meter, n, size, window, traits=LARGE, takes=lambda x: 0.0):
     """A loop that makes an array in each iteration, which a chain goes through one after the other: the lowered graph.
 
     The counter runs ahead, and so does what makes the arrays.
@@ -46,7 +47,7 @@ def ahead(meter, n, size, window, traits=LARGE):
     shape = TensorShape([size])
     make = Op("make", lambda i: (kind, shape), lambda i: meter.made(np.full(size, float(i))), traits=traits)
     double = Op("double", lambda x: (kind, shape), lambda x: meter.made(x * 2), traits=traits)
-    total = heavy(lambda s, x: s * 3 % 1009 + int(x[0]) + len(x) * (x[0] == x[-1]))
+    total = heavy(lambda s, x: s * 3 % 1009 + int(x[0]) + len(x) * (x[0] == x[-1]) + takes(x) * 0)
     graph = Graph()
     _, s = counted(
         graph, n, lambda g, i, s: [node(total, s, node(double, node(make, i)))], [scalar(graph)], window=window
@@ -78,6 +79,22 @@ def test_a_loop_that_would_fill_memory_runs_in_a_small_part_of_it():
     want, most = filled(lowered, meter, None, 1)
     assert most >= 50 << 20
     assert list(fits(50, 1 << 20, 4 << 20)) == [want] * 3
+
+
+def test_what_lets_go_of_arrays_is_waited_for():
+    """A kernel that makes no array, but has one, was nobody to wait for: all others were made meanwhile."""
+    meter, begun = Meter(), []
+
+    def takes(x):
+        begun.append(len(meter.held))
+        time.sleep(0.002)  # others could make dozens of arrays
+        return float(x[0])
+
+    lowered = ahead(meter, 30, 1 << 17, window=30, takes=takes)
+    for threads in (2, 4):
+        _, most = filled(lowered, meter, 4 << 20, threads)
+        assert most <= (4 + threads - 1) << 20
+    assert len(begun) == 60
 
 
 @pytest.mark.nightly

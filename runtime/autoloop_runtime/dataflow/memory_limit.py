@@ -2,13 +2,14 @@
 
 Iterations that run ahead, and lines that do not need each other, have arrays of their own, all at once. Under a limit
 kernels that make arrays begin in program order, and one that would take more than its share waits while another one is
-running. When none is running the first in program order begins, whatever it takes: so somebody always goes on, and what
-goes on is what plain Python would have come to first. What runs ahead may take half of the limit; the other half is for
-the line that must go on.
+making an array, or one that stands before it in the program is running: when that ends arrays may be gone. Otherwise it
+begins, whatever it takes: so somebody always goes on, and what goes on is what plain Python would have come to first.
+What runs ahead may take half of the limit; the other half is for the line that must go on.
 """
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ import numpy as np
 from ..analysis.sizes import bytes_of
 from ..base.forks import Kind
 from .execution_plan import Step
+from .first_failure import place_in_program
 from .frames import Item
 from .ready_kernels import Bulk, InOrder
 from .sole_holders import Donated, Part
@@ -105,6 +107,8 @@ class MemoryLimit:
         del self._held[id(reference)]
 
 
+#: no place in a program is behind this
+_LAST = sys.maxsize
 #: what runs share that have no limit of their own; guarded by its lock
 _shared = MemoryLimit(0)
 
@@ -124,20 +128,26 @@ class Budget(Bulk):
         self._memory, self.ahead = memory, limit // 2
         #: how many kernels are running that make arrays
         self._filling = 0
+        #: where in the program each kernel is that is running
+        self._running: dict[Item, tuple[int, ...]] = {}
         #: what they will have made, as far as that is known
         self._promised = 0
         #: what each has made before, or is known to make
         self._known: dict[Step, int] = {}
         self._promises: dict[Step, list[int]] = {}
 
-    def begins(self, step: Step) -> None:
+    def begins(self, item: Item) -> None:
+        step = item[1]
+        self._running[item] = place_in_program(*item)
         if step.allocates:
             size = self._size(step)
             self._filling += 1
             self._promised += size
             self._promises.setdefault(step, []).append(size)
 
-    def ends(self, step: Step, made: Any = None) -> None:
+    def ends(self, item: Item, made: Any = None) -> None:
+        step = item[1]
+        self._running.pop(item, None)
         if step.allocates:
             self._filling -= 1
             self._promised -= self._promises[step].pop()
@@ -158,8 +168,10 @@ class Budget(Bulk):
         values = made if step.outs is not None and type(made) is tuple else (made,)
         return sum(map(self._memory.note, values))
 
-    def may_begin(self, step: Step) -> bool:
-        return not self._filling or self._memory.live() + self._promised + self._size(step) <= self.ahead
+    def may_begin(self, item: Item) -> bool:
+        if self._memory.live() + self._promised + self._size(item[1]) <= self.ahead:
+            return True
+        return not self._filling and place_in_program(*item) <= min(self._running.values(), default=(_LAST,))
 
     def heavy(self, others: Any) -> InOrder:
         return InOrder(others, _allocates)

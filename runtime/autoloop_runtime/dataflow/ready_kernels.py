@@ -99,13 +99,15 @@ class Bulk:
         #: by id, weak references: others count the references to an array
         self.held: dict[int, Any] = {}
 
-    def begins(self, step: Step) -> None:
+    def begins(self, item: Item) -> None:
         """Note that a kernel begins."""
+        step = item[1]
         self.running += step.bulky
         self.making += step.makes
 
-    def ends(self, step: Step, made: Any = None) -> None:
+    def ends(self, item: Item, made: Any = None) -> None:
         """Note that a kernel has ended, and what it has made."""
+        step = item[1]
         self.running -= step.bulky
         self.making -= step.makes
         if step.makes:
@@ -122,7 +124,7 @@ class Bulk:
     def startable(self, heavy: InOrder) -> int:
         """Return how many kernels may be started."""
         first = heavy.first
-        return len(heavy.others) + (first is not None and self.may_begin(first[1]))
+        return len(heavy.others) + (first is not None and self.may_begin(first))
 
     def take(self, heavy: InOrder) -> Item | None:
         """Return the next kernel, which is then in ``heavy`` no more; None if all have to wait."""
@@ -130,9 +132,9 @@ class Bulk:
             item: Item = heavy.others.pop()
             return item
         first = heavy.first
-        return heavy.popleft() if first is not None and self.may_begin(first[1]) else None
+        return heavy.popleft() if first is not None and self.may_begin(first) else None
 
-    def may_begin(self, step: Step) -> bool:
+    def may_begin(self, item: Item) -> bool:
         """Return whether a kernel that makes an array may begin."""
         return not (self.making or (self.running and self.held))
 

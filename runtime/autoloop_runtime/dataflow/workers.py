@@ -181,7 +181,7 @@ class SharedRun(CallerWaits):
                 it.values[step.first : step.last] = step.blank
             with lock:
                 if bulk is not None:
-                    bulk.ends(step, out)
+                    bulk.ends(item, out)
                 if not self.stopped:
                     tokens.complete(it, step, out, light, own)
                     if light or bulk is not None:
@@ -193,6 +193,8 @@ class SharedRun(CallerWaits):
                 if light and heavy and light[0][1].kernels <= patience and not (self.stopped or self.failure):
                     item, wanted = light.popleft(), 0
                     patience -= item[1].kernels
+                    if bulk is not None:
+                        bulk.begins(item)
                 elif member and self._is_others_turn(begun) and self._leave_to_others(light, own):
                     break
                 else:
@@ -209,7 +211,7 @@ class SharedRun(CallerWaits):
         """Note that a kernel has failed, or was interrupted; returns what ``_take`` does."""
         with self.lock:
             if self.bulk is not None:
-                self.bulk.ends(item[1])
+                self.bulk.ends(item)
             if not isinstance(error, Exception):
                 self._fail(error)
                 self._leave(member)
@@ -253,7 +255,7 @@ class SharedRun(CallerWaits):
             self._leave(member)
             return None, 0
         if self.bulk is not None:
-            self.bulk.begins(item[1])
+            self.bulk.begins(item)
         wanted = 0
         left = self._startable()
         if left:
