@@ -9,7 +9,6 @@ What runs ahead may take half of the limit; the other half is for the line that 
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -107,8 +106,6 @@ class MemoryLimit:
         del self._held[id(reference)]
 
 
-#: no place in a program is behind this
-_LAST = sys.maxsize
 #: what runs share that have no limit of their own; guarded by its lock
 _shared = MemoryLimit(0)
 
@@ -128,8 +125,8 @@ class Budget(Bulk):
         self._memory, self.ahead = memory, limit // 2
         #: how many kernels are running that make arrays
         self._filling = 0
-        #: where in the program each kernel is that is running
-        self._running: dict[Item, tuple[int, ...]] = {}
+        #: the kernels that are running
+        self._running: set[Item] = set()
         #: what they will have made, as far as that is known
         self._promised = 0
         #: what each has made before, or is known to make
@@ -138,7 +135,7 @@ class Budget(Bulk):
 
     def begins(self, item: Item) -> None:
         step = item[1]
-        self._running[item] = place_in_program(*item)
+        self._running.add(item)
         if step.allocates:
             size = self._size(step)
             self._filling += 1
@@ -147,7 +144,7 @@ class Budget(Bulk):
 
     def ends(self, item: Item, made: Any = None) -> None:
         step = item[1]
-        self._running.pop(item, None)
+        self._running.discard(item)
         if step.allocates:
             self._filling -= 1
             self._promised -= self._promises[step].pop()
@@ -171,7 +168,8 @@ class Budget(Bulk):
     def may_begin(self, item: Item) -> bool:
         if self._memory.live() + self._promised + self._size(item[1]) <= self.ahead:
             return True
-        return not self._filling and place_in_program(*item) <= min(self._running.values(), default=(_LAST,))
+        place = place_in_program(*item)
+        return not self._filling and all(place < place_in_program(*one) for one in self._running)
 
     def heavy(self, others: Any) -> InOrder:
         return InOrder(others, _allocates)

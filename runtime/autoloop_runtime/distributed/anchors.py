@@ -150,9 +150,9 @@ class Anchors:
 
     def _anchor(self, arrays: Sequence[Any], is_end: bool = False) -> tuple[_Anchor, list[Any]]:
         """Return an anchor, and the arrays that it holds."""
-        lazy = [array for array in arrays if not self._is_there(array)]
-        persisted = iter(self._names.persist(lazy))
-        made = [array if self._is_there(array) else next(persisted) for array in arrays]
+        there = [self._is_there(array) for array in arrays]
+        persisted = iter(self._names.persist([array for array, is_there in zip(arrays, there) if not is_there]))
+        made = [array if is_there else next(persisted) for array, is_there in zip(arrays, there)]
         for _ in range(TRIES):
             futures = [future for array in made for future in self._chunks(array)]
             self._wait(futures)

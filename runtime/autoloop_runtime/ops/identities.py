@@ -10,7 +10,7 @@ from ..base.shapes import ShapeLike
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
 from ..ir.convert import convert_to_tensor
-from ..ir.op import function, ruled_in
+from ..ir.op import Op, function, ruled_in
 from ..ir.tensor import Tensor
 from ..ir.traits import MADE, NO_GRADIENT, NO_TEMPLATE, PASSING, VIEWING, Fails
 from .define import primitive, public
@@ -41,31 +41,32 @@ COPIED = primitive(
 
 function("copied", lambda x: apply(COPIED, [convert_to_tensor(x)]))
 
-OF_LIBRARY = primitive(
-    "of_library",
-    lambda x: (x.dtype, x.shape),
-    np.copy,
-    lambda g, outputs, inputs, attrs: [g],
-    code="np.copy({0})",
-    doc="An array of the library whose arrays the graph runs over, also where what is in it is NumPy's.",
-    traits=MADE.but(fails=Fails.NEVER),
-    llvm=NO_TEMPLATE,
-    entries=lambda node, ask: ask(node.inputs[0]),
-)
-function("of_library", lambda x: apply(OF_LIBRARY, [convert_to_tensor(x)]))
 
-OF_NUMPY = primitive(
-    "of_numpy",
-    lambda x: (x.dtype, x.shape),
-    np.copy,
-    lambda g, outputs, inputs, attrs: [g],
-    code="np.copy({0})",
-    doc="NumPy's array of what may be one of the library whose arrays the graph runs over: its elements are fetched.",
-    traits=MADE.but(fails=Fails.NEVER),
-    llvm=NO_TEMPLATE,
-    entries=lambda node, ask: ask(node.inputs[0]),
+def _made_of(name: str, doc: str) -> Op:
+    """Return what says whose array a value is, where a graph runs over arrays of another library; a copy where none
+    are."""
+    op = primitive(
+        name,
+        lambda x: (x.dtype, x.shape),
+        np.copy,
+        lambda g, outputs, inputs, attrs: [g],
+        code="np.copy({0})",
+        doc=doc,
+        traits=MADE.but(fails=Fails.NEVER),
+        llvm=NO_TEMPLATE,
+        entries=lambda node, ask: ask(node.inputs[0]),
+    )
+    function(name, lambda x: apply(op, [convert_to_tensor(x)]))
+    return op
+
+
+OF_LIBRARY = _made_of(
+    "of_library", "An array of the library whose arrays the graph runs over, also where what is in it is NumPy's."
 )
-function("of_numpy", lambda x: apply(OF_NUMPY, [convert_to_tensor(x)]))
+OF_NUMPY = _made_of(
+    "of_numpy",
+    "NumPy's array of what may be one of the library whose arrays the graph runs over: its elements are fetched.",
+)
 
 STOP_GRADIENT = primitive(
     "stop_gradient",
