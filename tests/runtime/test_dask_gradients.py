@@ -7,7 +7,7 @@ from collections import Counter
 import autoloop as al
 import numpy as np
 import pytest
-from api import Statistics
+from api import Statistics, dask_engine, loop_recovery
 from dask_programs import F8, on_chunks, program, run
 from each_case import each
 from flow import call
@@ -88,3 +88,25 @@ def test_what_is_kept_in_a_list_is_computed_once():
     np.testing.assert_allclose(total, expected.sum(0))
     assert CHUNKS[(4,)] == 20 * 3
     assert told.fetches == 0
+
+
+def halved(x, least):
+    rounds = 0
+    while True:
+        x = x * 0.5
+        rounds += 1
+        if x.max() < least:
+            break
+    return x, rounds
+
+
+def test_a_condition_is_fetched_once(cluster, monkeypatch):
+    """Also at anchors, and where the loop is left in its first iteration."""
+    f, told = al.function(halved), []
+    monkeypatch.setattr(loop_recovery, "FIRST", 4)
+    monkeypatch.setattr(loop_recovery, "SHARE", 0)
+    monkeypatch.setattr(dask_engine, "Statistics", lambda: told.append(Statistics()) or told[-1])
+    for most, expected in ((0.9, 1), (500.0, 10)):
+        told.clear()
+        assert f(da.from_array(np.array([0.3, most]), chunks=1), 0.5)[1] == expected
+        assert sum(one.fetches for one in told) == expected

@@ -16,6 +16,7 @@ from ..ir.run_state import EAGER, RunState
 from ..namespaces.foreign_collections import KEEPING
 from .blamed_calls import told
 from .crossings import AWAIT, COME, CROSS, FETCH, with_crossings
+from .fetched_conditions import Conditions, conclude, recall, remember, value_of
 from .kept_cuts import KeptCuts
 from .known_calls import Known, KnownCalls
 from .laters import Call, Later, calls_of, unwrapped
@@ -110,6 +111,7 @@ class _Driver:
         self._calls = 0
         #: marks whose conditions are to be sent, and what waits for its loop or for its values
         self._asked: list[tuple[Item, Later]] = []
+        self._conditions = Conditions()
         self._held: deque[Item] = deque()
         #: in the order in which they were sent, and which of them have failed
         self._flying: list[Submission] = []
@@ -123,7 +125,11 @@ class _Driver:
         try:
             if stop is not None:
                 stop.enter(self._mailbox)
-            tokens.start([later(value) for value in feeds], self._ready, None)
+            given = [later(value) for value in feeds]
+            for value in given:
+                if type(value) is Later:
+                    recall(value)
+            tokens.start(given, self._ready, None)
             while True:
                 if stop is not None:
                     stop.check()
@@ -133,7 +139,11 @@ class _Driver:
                 sent = not self._failed and self._send()
                 self._read(self._mailbox.take(wait=not sent))
                 self._check()
-            return [unwrapped(value) for value in results_of(tokens)]
+            results = results_of(tokens)
+            for value in results:
+                if type(value) is Later:
+                    remember(value)
+            return [unwrapped(value) for value in results]
         except BaseException:
             self._sender.cancel(self._flying)
             raise
@@ -145,7 +155,7 @@ class _Driver:
             statistics, templates = self._statistics, self._executable.templates
             statistics.widest = self._windows.widest
             statistics.written, statistics.reused = templates.written, templates.reused
-            for left in (self._ready, self._held, self._asked, self._flying, self._failed):
+            for left in (self._ready, self._held, self._asked, self._flying, self._failed, self._conditions):
                 left.clear()
             tokens.results = []
             tokens.close()
@@ -213,7 +223,10 @@ class _Driver:
         call = Call(kernel, tuple(args), known, it, step, self._calls)
         self._calls += 1
         places = enumerate(zip(known.forms, known.handed_on))
-        return [Later(None, form, call, k) if place is None else args[place] for k, (form, place) in places]
+        outs = [Later(None, form, call, k) if place is None else args[place] for k, (form, place) in places]
+        if known.handed_on == (None,):
+            conclude(outs[0], call)
+        return outs
 
     def _give(self, it: Iteration, step: Step, out: Any) -> None:
         """Let go of what a step was given, and hand on what it gives."""
@@ -225,10 +238,14 @@ class _Driver:
     def _ask(self, it: Iteration, step: Step) -> None:
         """Have a condition fetched, or an array; what can be no condition is refused by the check behind."""
         later = it.values[step.first]
-        if step.flat.op is AWAIT and (later.dtype.kind != "b" or later.shape != ()):
-            self._give(it, step, later.collection)
-        else:
+        if step.flat.op is FETCH:
             self._asked.append(((it, step), later))
+        elif later.dtype.kind != "b" or later.shape != ():
+            self._give(it, step, later.collection)
+        elif (value := value_of(later)) is not None:
+            self._give(it, step, value)
+        elif (source := self._conditions.ask((it, step), later)) is not None:
+            self._asked.append(((it, step), source))
 
     def _cross(self, it: Iteration, step: Step) -> None:
         """Hand a value on to the next iteration, if there may be one more under way."""
@@ -290,8 +307,12 @@ class _Driver:
             submission = letter.submission
             if isinstance(letter, Fetched):
                 self._statistics.fetches += len(letter.values)
-                for ((it, step), _), value in zip(submission.asked, letter.values):
-                    self._give(it, step, value)
+                for ((it, step), later), value in zip(submission.asked, letter.values):
+                    if step.flat.op is FETCH:
+                        self._give(it, step, value)
+                        continue
+                    for (one, mark), answer in self._conditions.come(later, value):
+                        self._give(one, mark, answer)
                 submission.asked.clear()
             elif letter.error is not None:
                 self._failed[submission] = letter.error

@@ -80,15 +80,23 @@ class Later:
         It is handed to the next iteration of a loop, and is to be sent with the next submission.
     is_sent : bool
         It is being computed, or is computed.
+    value : Any
+        What a condition is, where that is known here; else None.
+    source : (Later, bool) or None
+        Of a condition the one that it is the same as, or the opposite if that is true.
     """
 
-    __slots__ = ("_build", "_collection", "call", "form", "is_due", "is_sent", "keys", "number", "parts")
+    __slots__ = (
+        "_build", "_collection", "call", "form", "is_due", "is_sent", "keys", "number", "parts", "source", "value",
+    )  # fmt: skip
 
     def __init__(
         self, collection: Any = None, form: Form | None = None, call: Call | None = None, number: int = 0
     ) -> None:  # fmt: skip
         self._collection, self.form, self.call, self.number = collection, form, call, number
         self.is_due = self.is_sent = False
+        self.value: Any = None
+        self.source: tuple[Later, bool] | None = None
         #: keys of its chunks, and what holds each: a future, or the chunk; once it is sent by a template
         self.keys: list[Any] = []
         self.parts: list[Any] = []
