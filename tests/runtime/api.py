@@ -38,6 +38,7 @@ from autoloop_runtime.base import (
 from autoloop_runtime.base import dataclass as lean
 from autoloop_runtime.base import kept_entries as caching
 from autoloop_runtime.base.dataclass import dataclass, replace
+from autoloop_runtime.base.deadlines import DEADLINE as DEADLINE
 from autoloop_runtime.base.dtypes import float32, float64, variant
 from autoloop_runtime.base.kept_entries import DiskCache
 from autoloop_runtime.base.kept_modules import ENOUGH, Finder
@@ -92,6 +93,7 @@ from autoloop_runtime.dataflow.flat_graph import FlatNode, Kind, Lowered
 from autoloop_runtime.dataflow.frames import Frame, Item, Iteration, State
 from autoloop_runtime.dataflow.independent_parts import independent_parts as independent_parts
 from autoloop_runtime.dataflow.kernels import Arguments as Arguments
+from autoloop_runtime.dataflow.kernels import Until as Until
 from autoloop_runtime.dataflow.kernels import Unwanted as Unwanted
 from autoloop_runtime.dataflow.kernels import Watch
 from autoloop_runtime.dataflow.kernels import call as call_kernel

@@ -7,7 +7,7 @@ have copies: their results, or somebody else, may keep what they are given.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -186,10 +186,16 @@ def order_of(words: memoryview, it: int, one: CalledStep) -> tuple[int, ...]:
         found.append(words[words[frame + tc.F_LOOP] + tc.L_PLACE])
 
 
-def arguments(args: list[Any], threads: int, unwanted: Any, seen: Any) -> Arguments:
+def deadline_of(unwanted: Any) -> float | None:
+    """Return when what it tells will be over, in ``time.monotonic()``, if that is known."""
+    found: float | None = getattr(unwanted, "deadline", None)
+    return found
+
+
+def arguments(args: Iterable[Any], threads: int, unwanted: Any, seen: Any) -> Arguments:
     """Return the arguments of a loop in a run; ``unwanted``: whether that is; ``seen``: what is noted of the loop."""
     made = Arguments(args, threads)
     made.seen = seen
     if unwanted != ():
-        made.unwanted = Until(partial(bool, unwanted))
+        made.unwanted = Until(partial(bool, unwanted), deadline_of(unwanted))
     return made

@@ -17,7 +17,6 @@ import contextvars
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from ..base.forks import Kind
@@ -26,22 +25,26 @@ from ..ir.run_state import EAGER, RunState
 from . import core_kernels as ck
 from . import core_workers as cw
 from . import token_core as tc
-from .core_calls import CalledStep, Values, arguments, call, order_of
+from .core_called import CalledKernels
+from .core_calls import Values, deadline_of
 from .core_memory import address_of, aligned
 from .core_tables import Enter, LoopTables
+from .core_words import clock
 from .kept_memory import memory_for
-from .kernels import Arguments, Seen, Unwanted
+from .kernels import Arguments, Seen
 
 _RUN = Kind("CoreRun.wake", "a run that was going on when a child was forked is given up there")
 #: seconds that a worker stays in a run while others call for workers
 TURN = 0.001
 #: added to what workers come back with
 _TOLD = cw.WOKEN | cw.AGAIN
+#: nanoseconds that no clock counts
+_NEVER = 2.0**62
 #: what workers come back with that have not left: their words are theirs
 _STAYING = (cw.TIME, cw.CALLS, ck.BUFFERS, cw.KERNELS)
 
 
-class CoreRun:
+class CoreRun(CalledKernels):
     """A run.
 
     Parameters
@@ -78,6 +81,7 @@ class CoreRun:
         self._memory = memory = memory_for(tables, self.most, 0 if self._seen is None else self._seen.words)
         #: what changes is under the lock that is its first word; Python writes to it before others can see it
         self._m = memory.words
+        self._m[tc.UNTIL] = _until(unwanted)
         if self._seen is not None:
             self._seen.start(self._m)
         self._address, self._enter = memory.address, enter  # not changed
@@ -190,56 +194,7 @@ class CoreRun:
             self._from_outside(cw.STOP)
         return why & ~_TOLD
 
-    # -- kernels that Python calls ------------------------------------------------------------------------
-
-    def _call_kernels(self, w: int) -> None:
-        """Call those that a worker has come back with, up to one that raises."""
-        words, called = self.values.words, self.tables.called
-        record, size = words[w + tc.W_RECORDS], words[w + tc.W_RECORD]
-        half = (size - tc.R_BUFFERS) >> 1
-        for _ in range(words[w + tc.W_COUNT]):
-            it, one = words[record + tc.R_IT], called[words[record + tc.R_STEP]]
-            try:
-                out = self._call(w, record, it, one)
-            except Unwanted as error:  # it stands behind a failure, or nobody waits for this run
-                self.ended.append((it, one.step.flat.value.reached(error)))
-                self._core(w, cw.STOP)
-                return
-            except Exception as error:
-                words[record + tc.R_DONE] = tc.GONE
-                self.failures.append((error, record))
-                self._end(w, self.order(record))
-                return
-            if not self.values.take(record, half, one, out):
-                words[record + tc.R_DONE] = tc.GONE
-                self.otherwise.append((record, out))
-                self._core(w, cw.STOP)
-                return
-            words[record + tc.R_DONE] = tc.DONE
-            del out
-            record += size
-
-    def _call(self, w: int, record: int, it: int, one: CalledStep) -> Any:
-        args, seen = self.values.given(it, one), self._seen
-        if not one.is_loop:
-            kernel = partial(call, one, args, self._state)
-            return kernel() if seen is None else seen.call(w, record, one, kernel)
-        inside = None if seen is None else seen.inside(it, one)
-        given = arguments(args, self.most + 1, self._unwanted, inside)
-        del args
-        order = self.order(record)
-        self._inside[record] = order, given
-        if any(self.order(other) < order for _, other in self.failures) or self._error is not None:
-            given.unwanted.append(True)
-        try:
-            return call(one, given, self._state)
-        finally:
-            self._inside.pop(record, None)
-
-    def order(self, record: int) -> tuple[int, ...]:
-        """Return what is less for a kernel that stands, or runs, earlier in the program."""
-        words = self.values.words
-        return order_of(words, words[record + tc.R_IT], self.tables.called[words[record + tc.R_STEP]])
+    # -- its end ----------------------------------------------------------------------------------------
 
     def _end(self, w: int, behind: tuple[int, ...] = (-1, -1)) -> None:
         """End the run, and loops that are called and stand behind a kernel."""
@@ -303,3 +258,9 @@ def narrow(run: CoreRun, window: int) -> None:
     """Let there be so many iterations at once, no more than others have: the run has not begun. 0: as many."""
     place = run._m[tc.ROOT] + tc.F_WINDOW
     run._m[place] = window or run._m[place]
+
+
+def _until(unwanted: Sequence[bool]) -> int:
+    """Return when a run is to end, by the clock that workers look at; 0 if nobody says."""
+    deadline = deadline_of(unwanted)
+    return 0 if deadline is None else int(min(clock() + 1e9 * (deadline - time.monotonic()), _NEVER))

@@ -6,7 +6,8 @@ In machine code each of these is an instruction or two, see ``native.core_code``
 from __future__ import annotations
 
 import ctypes
-from time import monotonic_ns
+import time
+from functools import partial
 from typing import Any, Protocol
 
 
@@ -19,6 +20,10 @@ class Memory(Protocol):
     def __setitem__(self, word: int, value: int, /) -> None: ...
 
 
+#: the clock that machine code looks at
+_nanoseconds = (
+    partial(time.clock_gettime_ns, time.CLOCK_MONOTONIC) if hasattr(time, "CLOCK_MONOTONIC") else time.monotonic_ns
+)
 _STEP = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 
@@ -42,7 +47,7 @@ def pause() -> None:
 
 def clock() -> int:
     """Return nanoseconds."""
-    return monotonic_ns()
+    return _nanoseconds()
 
 
 def byte(address: int) -> int:

@@ -39,6 +39,7 @@ from .token_core import (
     SPIN,
     STOPPED,
     TAKEN,
+    UNTIL,
     UNUSED,
     USES,
     W_BEGUN,
@@ -108,9 +109,18 @@ def work(m: Memory, w: int) -> int:
                 return KERNELS
             done += 1
             heavy = m[m[w + W_STEP] + S_KIND] == IS_HEAVY
-            if (heavy or (done & 15) == 0) and m[OVER] == 0 and clock() - m[w + W_BEGUN] > m[SLICE]:
+            if (heavy or m[UNTIL] or (done & 15) == 0) and m[OVER] == 0 and is_time(m, w):
                 release(m)
                 return TIME
+
+
+def is_time(m: Memory, w: int) -> int:
+    """Return whether a worker has worked for so long that it is to come back. If the run is to end, which nobody may
+    have come back for to tell, it begins nothing more."""
+    now = clock()
+    if m[UNTIL] and now > m[UNTIL]:
+        m[STOPPED] = 1
+    return now - m[w + W_BEGUN] > m[SLICE]
 
 
 def finish(m: Memory, w: int) -> int:

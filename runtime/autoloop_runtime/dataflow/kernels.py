@@ -75,7 +75,7 @@ class Watch:
 
     def unwanted(self) -> Any:
         """Return what tells a loop that nobody waits for it any more, by being true; others may add to it."""
-        return [] if self.deadline is None else Until(self.expired)
+        return [] if self.deadline is None else Until(self.expired, self.deadline)
 
     def timed_out(self, tokens: State, over: TimeIsOver | None = None) -> Exception:
         """Return the error that stops the run; ``over``: a loop that has told so."""
@@ -108,11 +108,12 @@ class Arguments(list[Any]):
 
 
 class Until(list[bool]):
-    """Is true when there is anything in it, and when what is around it is over."""
+    """Is true when there is anything in it, and when what is around it is over; ``deadline``: when that will be, in
+    ``time.monotonic()``, if it is known."""
 
-    def __init__(self, is_over: Callable[[], bool]) -> None:
+    def __init__(self, is_over: Callable[[], bool], deadline: float | None = None) -> None:
         super().__init__()
-        self._is_over = is_over
+        self._is_over, self.deadline = is_over, deadline
 
     def __bool__(self) -> bool:
         return len(self) > 0 or self._is_over()

@@ -10,6 +10,7 @@ from ..analysis.ownership import Ownership
 from ..ir.run_state import RunState
 from .execution_plan import calling
 from .flat_graph import FlatNode, Kind, Lowered, Port
+from .kernels import Unwanted
 from .loop_items import Assign, Branch, Item, LoopTree, Run
 
 #: iterations that are run so, of all runs together
@@ -41,7 +42,8 @@ class LoopWalk:
 
     def run(self, args: list[Any], state: RunState) -> tuple[tuple[Any, ...] | None, int]:
         """Run it, and return its results; or ``None`` if there is more to do than that, when ``args`` is what it has
-        come to. And how many iterations there were."""
+        come to. And how many iterations there were. Raises ``Unwanted`` once nobody waits for it."""
+        unwanted = getattr(args, "unwanted", ())
         loop, inputs = self.tree.loop, self.tree.inputs
         variables = [port for port, _ in loop.enter]
         names = [*variables, *inputs[len(variables) :]]
@@ -52,6 +54,8 @@ class LoopWalk:
             self._block(loop.head, env, state, iteration)
             if not env[loop.predicate]:
                 return tuple([env[port] for port in self.tree.results]), iteration
+            if unwanted:
+                raise Unwanted
             self._block(loop.body, env, state, iteration)
             iteration += 1
             self.left -= 1
@@ -83,6 +87,8 @@ class LoopWalk:
 
 #: where the place of a failure is looked for
 WALKED = LoopWalk._block.__code__
+#: and how far it was that is over
+WALKING = LoopWalk.run.__code__
 
 
 def _is_of_scalars(items: list[Item]) -> bool:

@@ -23,6 +23,7 @@ from ..base.forks import undivided
 from ..ir.graph import Node
 from ..ir.run_state import RunState
 from .batched_loops import with_loops
+from .core_calls import deadline_of
 from .core_frame_tables import Untold
 from .core_handover import gone_on, reached
 from .core_runs import CoreRun, keep_memory, narrow
@@ -140,7 +141,7 @@ class Wanted(Watch):
         return bool(self._unwanted)
 
     def unwanted(self) -> Any:
-        return Until(self.expired)
+        return Until(self.expired, deadline_of(self._unwanted))
 
     def timed_out(self, tokens: State, over: TimeIsOver | None = None) -> Exception:
         return Unwanted()

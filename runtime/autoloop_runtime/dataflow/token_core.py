@@ -47,6 +47,8 @@ DEPTH = 49
 AREAS, AREA, WORKERS, LOOKING = 50, 51, 52, 53
 #: light kernels that Python has to call, in a ring as long as that of the others
 CALLED, CALLED_TAKEN, CALLED_PUT = 54, 55, 56
+#: when the run is to end, in nanoseconds as the core counts them; 0 if nobody says
+UNTIL = 57
 HEAD = 64
 
 #: a loop: iterations that may be live at once, words of each, and what one starts with; how many tokens enter it, and

@@ -25,7 +25,7 @@ from .execution_plan import Plan
 from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, nanoseconds, renamed
 from .kernels import Unwanted, in_iteration
 from .loop_items import LoopTree, doors
-from .loop_walk import WALKED, LoopWalk
+from .loop_walk import WALKED, WALKING, LoopWalk
 
 if TYPE_CHECKING:
     from .batches import Machine
@@ -148,6 +148,8 @@ class WholeLoop:
             whose: object = here.tb_frame.f_globals.get("loop")
             if whose is self:
                 return self._reached(here.tb_frame.f_locals, *error.args)
+            if here.tb_frame.f_code is WALKING:
+                return [in_iteration(self._source(self.frame).name, here.tb_frame.f_locals["iteration"])]
             here = here.tb_next
         return []
 
