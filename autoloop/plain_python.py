@@ -23,7 +23,7 @@ from autoloop_runtime.base.error_codes import coded
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.locations import Line
 from autoloop_runtime.base.stand_ins import ShownByRun
-from autoloop_runtime.ir.array_kinds import is_labelled, strangeness
+from autoloop_runtime.ir.array_kinds import LATER, is_labelled, strangeness
 from autoloop_runtime.ir.recorders import recorders
 
 from .bound_function import BoundFunction
@@ -370,6 +370,8 @@ def _with_foreign(
     function: NamedFunction, leaves: list[Any], names: Callable[[], Sequence[str]]
 ) -> list[Any]:  # fmt: skip
     """Return the leaves of a call with those that are arrays of other libraries as a trace takes them."""
+    if LATER and not recorders() and not LATER.isdisjoint(map(type, leaves)):
+        leaves = [leaf.held if type(leaf) in LATER and may_be_foreign(type(leaf.held)) else leaf for leaf in leaves]
     if function.input_signature is not None or recorders() or not any(may_be_foreign(type(leaf)) for leaf in leaves):
         return leaves
     with undivided():  # which few programs need

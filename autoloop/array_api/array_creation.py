@@ -9,6 +9,7 @@ from autoloop_runtime import ops
 from autoloop_runtime.base import dtypes
 from autoloop_runtime.base.dtypes import DType
 from autoloop_runtime.ir.argument_types import ArrayLike, DimsLike, DTypeLike
+from autoloop_runtime.ir.array_kinds import holds_elsewhere
 from autoloop_runtime.ir.convert import constant, has_tensor
 from autoloop_runtime.ir.standard_protocols import check_device
 from autoloop_runtime.ir.tensor import Tensor
@@ -49,7 +50,7 @@ def asarray(
     """
     check_device(device, "asarray")
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    if has_tensor(obj):
+    if has_tensor(obj) or holds_elsewhere((obj,)):
         tensor = constant(obj)
         if copy is False and (tensor is not obj or (wanted is not None and wanted != tensor.dtype)):
             raise ValueError("asarray: a copy is needed, and copy=False does not allow it [AL214]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from ..ir.apply import apply
+from ..ir.array_kinds import LATER
 from ..ir.recorders import recorders
 from ..ir.tensor import Tensor
 from .described_flow import DescribedFlow, index_of, named
@@ -42,7 +43,7 @@ class ListFlow(DescribedFlow):
     def values(self) -> list[Any] | None:
         """Return the values of all elements; None if each has to be read: in a graph, where somebody records, where it
         is cleared then, or has another shape than it should."""
-        if self.flow.node is not None or recorders() or self._spec.clear_after_read:
+        if self._is_read_apart() or self._spec.clear_after_read:
             return None
         array, shape = self.flow.value, self.element_shape
         every = [array.peek(index, shape) for index in range(array.size)]
@@ -50,6 +51,10 @@ class ListFlow(DescribedFlow):
 
     def column(self) -> Any:
         """Return the values of all elements, scalars, as one array; None where ``values`` is None, or they are not."""
-        if self.flow.node is not None or recorders():
+        if self._is_read_apart():
             return None
         return self.flow.value.column() if self.element_shape.rank == 0 else None
+
+    def _is_read_apart(self) -> bool:
+        """Return whether each element has to be read by itself."""
+        return self.flow.node is not None or bool(recorders()) or type(self.flow) in LATER

@@ -16,6 +16,7 @@ from ..base import dtypes, nest
 from ..base.shapes import ShapeLike, TensorShape
 from ..ir.apply import apply
 from ..ir.argument_types import ArrayLike
+from ..ir.array_kinds import LATER
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph, eager
 from ..ir.op import Op, call, function, numpys_alone, register, ruled_in
@@ -200,6 +201,7 @@ class Variable(_ReadAsTensor):
         with eager():
             value = initial_value() if callable(initial_value) else initial_value
             tensor = convert_to_tensor(value, dtype)
+            _refuse_elsewhere(tensor, name or "Variable")
             if tensor.is_symbolic:
                 raise ValueError(
                     "the initial_value of a Variable made by a function must not depend on its arguments [AL323]"
@@ -310,6 +312,7 @@ class Variable(_ReadAsTensor):
         if isinstance(value, (int, float, complex)) and not isinstance(value, np.generic):
             value = convert_to_tensor(value, self.dtype)
         tensor = convert_to_tensor(value)
+        _refuse_elsewhere(tensor, self.name)
         if tensor.dtype != self.dtype:
             raise TypeError(
                 f"variable {self.name!r} has dtype {self.dtype}, the value has {tensor.dtype}; "
@@ -356,6 +359,14 @@ class Variable(_ReadAsTensor):
     def __repr__(self) -> str:
         text = f"<Variable {self.name!r} shape={self.shape} dtype={self.dtype}"
         return text + (">" if self.graph is not None else f", numpy={self.own_storage.value!r}>")
+
+
+def _refuse_elsewhere(tensor: Tensor, name: str) -> None:
+    if type(tensor) in LATER:
+        raise TypeError(
+            f"variable {name!r} holds its value in this process's memory, and the array given is elsewhere: give its "
+            "elements, x.compute() or np.asarray(x) [AL322]"
+        )
 
 
 nest.opaque(Variable)

@@ -9,9 +9,10 @@ import numpy as np
 
 from ..base.fp_warnings import asked, restore, setting, silence
 from ..base.locations import Location
+from .array_kinds import LATER
 from .followers import IN_FORCE
 from .graph import OtherThread, graph_of
-from .op import Op
+from .op import Op, call
 from .run_state import EAGER
 from .tensor import Tensor, value_of
 
@@ -75,6 +76,8 @@ def apply_several(
 
 
 def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:
+    if LATER and not LATER.isdisjoint(map(type, inputs)):
+        return _recorded(op, inputs, call("applied_elsewhere", op, inputs, attrs), attrs)
     count = 1 if op.strict else len(op.specs(*inputs, **attrs))
     is_silent, before = not asked(), setting()
     try:
@@ -98,6 +101,10 @@ def _compute(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> Any:
         made = tuple([Tensor(_as_value(v)) for v in op.results(result, count)])
     else:
         made = (Tensor(result if hasattr(result, "dtype") else _as_value(*op.results(result, count))),)
+    return _recorded(op, inputs, made, attrs)
+
+
+def _recorded(op: Op, inputs: Sequence[Tensor], made: tuple[Tensor, ...], attrs: Mapping[str, Any]) -> Any:
     for recorder in IN_FORCE.get():
         if made:
             recorder.record(op, inputs, made, attrs)

@@ -87,6 +87,9 @@ def _of_dtype(dtype: np.dtype[Any]) -> str:
 # -- arrays that are elsewhere ---------------------------------------------------------------------------------
 
 _PYTHONS = {bool, int, float, complex}
+#: the class of tensors of such arrays, as soon as there is one: those who compute at once look for it then; adding is
+#: atomic
+LATER: set[type] = set()
 _OURS = ("autoloop", "autoloop_runtime")
 
 

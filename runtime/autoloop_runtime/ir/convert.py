@@ -17,11 +17,13 @@ from ..base.shapes import ShapeLike, TensorShape
 from ..base.stand_ins import NoOperand, UnknownWhileTracing
 from .argument_types import ArrayLike, DTypeLike
 from .array_kinds import holds_elsewhere, is_elsewhere, leave_elsewhere, strangeness
-from .graph import current_graph
-from .op import call
+from .graph import Graph, current_graph
+from .op import call, function
 from .tensor import Tensor
 
 _NUMBERS = (bool, int, float, complex)
+#: what is in this process's memory
+_HERE = frozenset((*_NUMBERS, np.ndarray, str))
 
 
 class TakenArrays:
@@ -30,22 +32,26 @@ class TakenArrays:
     Attributes
     ----------
     take : callable or None
-        Gives the input that stands for an array, None if that is to be a constant.
+        Gives the input that stands for an array, or for a tensor of one if it is told so; None if that is to be a
+        constant.
     """
 
     def __init__(self) -> None:
-        self.take: Callable[[Any], Tensor | None] | None = None
+        self.take: Callable[[Any, bool], Tensor | None] | None = None
 
     def copy(self) -> TakenArrays:
         """Return one for another graph, which takes none."""
         return TakenArrays()
 
 
-def _taken(value: Any) -> Tensor | None:
-    """Return the input of the graph being built that stands for an array; None if that takes none."""
-    graph = current_graph()
+def _taken(value: Any, graph: Graph | None, is_tensor: bool = False) -> Tensor | None:
+    """Return the input of the graph being built that stands for an array, or for a tensor of one; None if that takes
+    none."""
     taken = None if graph is None else graph.root.records.get(TakenArrays)
-    return None if taken is None or taken.take is None else taken.take(value)
+    return None if taken is None or taken.take is None else taken.take(value, is_tensor)
+
+
+function("taken_elsewhere", _taken)
 
 
 def _taken_as(taken: Tensor, dtype: DType) -> Tensor:
@@ -102,10 +108,13 @@ def convert_to_tensor(value: ArrayLike, dtype: DTypeLike | None = None, name: st
         stacked: Tensor = call("stack", beside)
         return stacked
     if is_elsewhere(value):
-        if (taken := _taken(value)) is not None:
+        graph = current_graph()
+        if (taken := _taken(value, graph)) is not None:
             return taken if wanted is None or wanted == taken.dtype else _taken_as(taken, wanted)
-        if current_graph() is None:
+        if graph is None:
             leave_elsewhere()
+            later: Tensor = call("kept_elsewhere", value)
+            return later if wanted is None or wanted == later.dtype else _taken_as(later, wanted)
     return as_constant(to_array(value, wanted), name)
 
 
@@ -142,7 +151,7 @@ def constant(
     >>> print(al.constant(1.5, dtype=al.float64))
     Tensor(1.5, shape=(), dtype=float64)
     """
-    if isinstance(value, Tensor) or has_tensor(value):
+    if isinstance(value, Tensor) or has_tensor(value) or (type(value) not in _HERE and holds_elsewhere((value,))):
         tensor = convert_to_tensor(value, dtype, name)
         return tensor if shape is None else _reshaped(tensor, shape)
     array = to_array(value, None if dtype is None else dtypes.as_dtype(dtype))

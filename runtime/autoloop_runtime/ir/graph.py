@@ -28,11 +28,12 @@ from ..base.dataclass import Protocol, not_pickled
 from ..base.dtypes import DType
 from ..base.locations import Location, Places
 from ..base.shapes import SCALAR, TensorShape
+from .array_kinds import LATER
 from .naming import Collecting, NamedLookup, Names
 from .node import Node as Node
 from .op import CONST as CONST
 from .op import PARAMETER as PARAMETER
-from .op import Op, ShownInNotebooks, inferred
+from .op import Op, ShownInNotebooks, call, inferred
 from .tensor import Tensor
 
 
@@ -280,7 +281,7 @@ class Graph(_Seldom, _NeverSent, NamedLookup, Collecting, ShownInNotebooks):
         if node is None:
             known = self.constants.get(tensor)
             if known is None:
-                known = self.constants[tensor] = self.constant(tensor.value)
+                known = self.constants[tensor] = _of_concrete(self, tensor)
             return known
         if node.graph is self:
             return tensor
@@ -347,6 +348,13 @@ class Graph(_Seldom, _NeverSent, NamedLookup, Collecting, ShownInNotebooks):
 
     def __repr__(self) -> str:
         return f"<Graph {self.prefix!r} of {len(self.nodes)} nodes>"
+
+
+def _of_concrete(graph: Graph, tensor: Tensor) -> Tensor:
+    """Return what stands in a graph for a concrete tensor: an input for what is elsewhere, if there are such, else a
+    constant."""
+    taken = call("taken_elsewhere", tensor.held, graph, True) if type(tensor) in LATER else None  # type: ignore[attr-defined]
+    return graph.constant(tensor.value) if taken is None else graph.capture(taken)
 
 
 class ForeignTensorError(ValueError):

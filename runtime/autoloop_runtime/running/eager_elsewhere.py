@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..collections.versioned_array import ArrayValue
 from ..dataflow.execution_plan import kernel_of
 from ..dataflow.flat_graph import FlatNode, Kind, Port
 from ..dataflow.lowering import lower
+from ..ir.apply import apply, apply_several
+from ..ir.array_kinds import LATER, is_elsewhere
+from ..ir.convert import to_array
 from ..ir.graph import Graph
-from ..namespaces import Namespace, in_namespace
+from ..ir.op import Op
+from ..ir.tensor import Tensor
+from ..namespaces import Namespace, in_namespace, namespace_of
+from ..namespaces.foreign_arrays import ForeignArray
+from .lazy_inputs import later_of
 
 _SIMPLE = (Kind.KERNEL, Kind.CONST, Kind.FEED, Kind.IDENTITY)
 
@@ -54,3 +62,33 @@ def _made(node: FlatNode, inputs: Sequence[Any]) -> Sequence[Any]:
         return inputs
     made = kernel(*inputs)
     return made if node.op is not None and node.op.several else (made,)
+
+
+# -- tensors of what is elsewhere -----------------------------------------------------------------------------
+
+
+def of_values(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> tuple[Tensor, ...]:
+    """Return what an op gives of tensors whose values are fetched."""
+    fetched = [Tensor(t.value) if type(t) in LATER else t for t in inputs]
+    made: Any = (apply_several if op.several else apply)(op, fetched, attrs)
+    return made if isinstance(made, tuple) else () if made is None else (made,)
+
+
+def kept_elsewhere(value: Any) -> Tensor:
+    """Return a tensor of an array that is elsewhere, which stays there; of one whose library nobody knows one of its
+    elements."""
+    namespace = namespace_of(value)
+    if namespace is None:
+        return Tensor(to_array(value))
+    mine = value.copy() if hasattr(value, "copy") else value  # what names an array may change in place
+    return later_of(mine, namespace)
+
+
+def fetched(value: Any) -> Any:
+    """Return the elements of an array that is elsewhere, or the value of a TensorArray that has such as one of NumPy's
+    arrays."""
+    if not isinstance(value, ForeignArray):
+        return to_array(value)
+    elements = value.elements()
+    array = ArrayValue.empty(value.spec, value.size)
+    return array.write_all(list(elements), [to_array(one) if is_elsewhere(one) else one for one in elements.values()])

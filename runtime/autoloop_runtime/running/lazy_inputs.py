@@ -6,11 +6,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base.shapes import TensorShape
+import numpy as np
+
+from ..base.dtypes import variant
+from ..base.shapes import SCALAR, TensorShape
 from ..ir.foreign_dtypes import ForeignDtypes
 from ..ir.graph import Graph
+from ..ir.later_tensors import LaterTensor
 from ..ir.tensor import Tensor
 from ..namespaces import Namespace, namespace_of
+from ..namespaces.foreign_arrays import ForeignArray
 
 
 class LazyInputs:
@@ -25,6 +30,8 @@ class LazyInputs:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._namespace: Namespace | None = None
+        #: whether all that were taken are held by tensors
+        self._are_tensors = True
         #: by id, the arrays and what stands for them; by the one thread that builds the graph
         self._taken: dict[int, tuple[Any, Tensor]] = {}
 
@@ -34,19 +41,20 @@ class LazyInputs:
         assert self._namespace is not None
         return self._namespace
 
-    def take(self, value: Any) -> Tensor | None:
-        """Return what stands for an array; None if nobody knows its library.
+    def take(self, value: Any, is_tensor: bool = False) -> Tensor | None:
+        """Return what stands for an array, or for a tensor of one; None if nobody knows its library.
 
         Raises
         ------
         NotImplementedError
             If its extents are not known, or it is of another library than one before.
         """
+        self._are_tensors &= is_tensor
         if id(value) not in self._taken:
-            namespace = namespace_of(value)
+            namespace = value.namespace if isinstance(value, ForeignArray) else namespace_of(value)
             if namespace is None:
                 return None
-            dtype, shape = namespace.spec(value)
+            dtype, shape = (variant, ()) if isinstance(value, ForeignArray) else namespace.spec(value)
             if None in shape:
                 raise _refusal(namespace, "the length of chunks is not known; x.compute_chunk_sizes() finds it")
             before = self._namespace or namespace
@@ -63,12 +71,28 @@ class LazyInputs:
         theirs.known.update((tensor, True) for _, tensor in self._taken.values())
         return [value for value, _ in self._taken.values()]
 
-    def holds(self, value: Any) -> bool:
-        """Return whether what a run gives is an array of theirs."""
-        return self._namespace is not None and self._namespace.holds(value)
+    def given_back(self, value: Any) -> Any:
+        """Return what a run gives as the caller gets it: an array of theirs as that, in a tensor if no other was given,
+        all else as tensors."""
+        assert self._namespace is not None
+        if isinstance(value, ForeignArray) or (self._are_tensors and self._namespace.holds(value)):
+            return later_of(value, self._namespace)
+        if self._namespace.holds(value):
+            return value
+        return Tensor(value if hasattr(value, "dtype") else np.asarray(value))
 
     def __bool__(self) -> bool:
         return bool(self._taken)
+
+
+def later_of(value: Any, namespace: Namespace) -> LaterTensor:
+    """Return a tensor of an array that is elsewhere, or of the value of a TensorArray that has such elements."""
+    if isinstance(value, ForeignArray):
+        return LaterTensor(value, variant, SCALAR)
+    dtype, shape = namespace.spec(value)
+    if None in shape:
+        raise _refusal(namespace, "the length of chunks is not known; x.compute_chunk_sizes() finds it")
+    return LaterTensor(value, dtype, TensorShape(shape))
 
 
 def _refusal(namespace: Namespace, why: str) -> NotImplementedError:

@@ -23,7 +23,7 @@ from ..base.forks import undivided
 from ..base.fp_warnings import asked
 from ..ir.convert import TakenArrays, convert_to_tensor
 from ..ir.graph import CONST, Graph, Node
-from ..ir.op import function
+from ..ir.op import Op, function
 from ..ir.recorders import recorders
 from ..ir.run_state import EAGER, RunState
 from ..ir.tensor import Tensor
@@ -94,7 +94,7 @@ def run_now(build: Callable[[], Any]) -> Any:
     leaves, structure = undisturbed(trace)
     if lazy := taken.inputs:
         given = lazy.let_be_theirs()
-        made = [one if lazy.holds(one) else wrap(one) for one in prepare(graph, "dataflow").run(given, EAGER)]
+        made = list(map(lazy.given_back, prepare(graph, "dataflow").run(given, EAGER)))
         return nest.unflatten(structure, made[: len(leaves)])
     results = run_graph(graph, prepare(graph, "dataflow" if asked() else "auto"), [])
     return nest.unflatten(structure, results[: len(leaves)])
@@ -107,13 +107,13 @@ class _Taken:
         self._graph = graph
         self.inputs: LazyInputs | None = None
 
-    def take(self, value: Any) -> Tensor | None:
-        """Return what stands for an array; None if nobody knows its library."""
+    def take(self, value: Any, is_tensor: bool = False) -> Tensor | None:
+        """Return what stands for an array, or for a tensor of one; None if nobody knows its library."""
         if self.inputs is None:
             with undivided():
                 from .lazy_inputs import LazyInputs
             self.inputs = LazyInputs(self._graph)
-        return self.inputs.take(value)
+        return self.inputs.take(value, is_tensor)
 
 
 def run_graph(graph: Graph, runner: Runner, inputs: Sequence[Tensor], state: RunState = EAGER) -> list[Tensor]:
@@ -149,7 +149,7 @@ def _computed_elsewhere(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapp
     made = walked(graph, taken.namespace, given) if taken else None
     made = prepare(graph, "dataflow").run(given, EAGER) if made is None else made
     for k, one in zip(places, made):  # without the last effect
-        leaves[k] = one if taken is not None and taken.holds(one) else wrap(one)
+        leaves[k] = taken.given_back(one) if taken else wrap(one)
     return nest.unflatten(structure, leaves)
 
 
@@ -183,3 +183,43 @@ def _get_default_graph() -> Graph:
 function("eval", _evaluated)
 function("run_operation", _run_operation)
 function("get_default_graph", _get_default_graph)
+
+
+def _applied_elsewhere(op: Op, inputs: Sequence[Tensor], attrs: Mapping[str, Any]) -> tuple[Tensor, ...]:
+    """Return what an op gives of tensors some of whose values are elsewhere: those come of their library's functions.
+
+    Raises
+    ------
+    NamespaceRefusal
+        If the library has no function for it; told at the user's line.
+    """
+    with undivided():
+        from .eager_elsewhere import of_values, walked
+    if op.effect:  # which shows or checks values
+        return of_values(op, inputs, attrs)
+    graph = Graph(ordered=True)
+    taking = _Taken(graph)
+    graph.record(TakenArrays).take = taking.take
+    with graph.as_default():
+        set_outputs(graph, graph.add(op, inputs, attrs).results)
+    taken = taking.inputs
+    assert taken
+    given = taken.let_be_theirs()
+    made = walked(graph, taken.namespace, given) or prepare(graph, "dataflow").run(given, EAGER)
+    return tuple(map(taken.given_back, made))
+
+
+function("applied_elsewhere", _applied_elsewhere)
+
+
+def _by_those_who_know(name: str) -> Callable[[Any], Any]:
+    def call(value: Any) -> Any:
+        with undivided():  # which few programs need
+            from . import eager_elsewhere
+        return getattr(eager_elsewhere, name)(value)
+
+    return call
+
+
+function("kept_elsewhere", _by_those_who_know("kept_elsewhere"))
+function("fetched", _by_those_who_know("fetched"))
