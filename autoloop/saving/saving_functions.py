@@ -124,7 +124,9 @@ def _alone(trace: Any, form: CallForm, at: Location) -> tuple[ConcreteFunction, 
     if isinstance(trace, ConcreteFunction):
         return trace, []
     variant = trace.variants[0]
-    if variant.is_pair or variant.lent is not None:
+    if variant.lent is not None:
+        raise unsavable(f"{trace.name} asks generators of random numbers: that cannot be saved", at)
+    if variant.is_pair:
         what = ", ".join(name for name, how in trace.places if how == "written") or "what it reaches"
         raise unsavable(f"{trace.name} changes what is outside of its arguments, {what}: that cannot be saved", at)
     call = form.call if not variant.needs_call else None

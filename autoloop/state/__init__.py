@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .held_instances import sharing as sharing
     from .lent_generators import Standing as Standing
     from .lent_generators import lending as lending
+    from .lent_generators import making as making
+    from .lent_generators import with_lent as with_lent
     from .other_threads import let_others_wait as let_others_wait
     from .replays import ended_by as ended_by
     from .replays import is_plains as is_plains
@@ -44,6 +46,8 @@ _MODULES = {
     "Libraries": "autoloop.operators.mutation.kept_by_libraries",
     "Standing": "autoloop.state.lent_generators",
     "lending": "autoloop.state.lent_generators",
+    "making": "autoloop.state.lent_generators",
+    "with_lent": "autoloop.state.lent_generators",
     "joined_foreign": "autoloop.state.foreign_inputs",
     "key_of": "autoloop.state.foreign_inputs",
     "leave_foreign": "autoloop.state.foreign_inputs",

@@ -1,23 +1,26 @@
 """Generators of random numbers that a trace takes by reference: each run asks those that its own call finds.
 
-A trace that looks at a generator in another way than by drawing from it (its bit generator, its text), or keeps it,
-is one for that generator alone.
+So it does with those that it makes in place of the traced function. A trace that looks at a generator in another way
+than by drawing from it (its bit generator, its text), or keeps it, is one for that generator alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from autoloop_runtime.base.random_streams import Stand
 from autoloop_runtime.ir.graph import Graph
 
 from ..operators.constructs.asked_generators import LentGenerators, Slot
 from ..operators.mutation.heap_snapshot import random_state
+from ..operators.mutation.outside_world import MadeGenerators, leave
 from .held_instances import attributes_of, holds_any
 from .noted import Guard, Reached
 from .places import Place
 
+#: ``retrials._Attempt``, which stands above
+_Made = TypeVar("_Made", bound=Any)
 #: what code asks a generator for that is no draw
 _LOOKED_AT = frozenset(("bit_generator", "_bit_generator"))
 
@@ -49,7 +52,13 @@ class Lending:
         if len(places) > 1:
             self.guards.append(Guard("apart", places[0], tuple(places[1:])))
         self.slots = [Slot() for _ in generators]
+        #: the slots of those that a run makes, and what makes them
+        self._made: list[tuple[Slot, Callable[[], Any]]] = []
         self._free = [True]
+
+    def let_make(self, slot: Slot, make: Callable[[], Any]) -> None:
+        """Let each run have one that ``make`` gives."""
+        self._made.append((slot, make))
 
     def is_kept(self, graph: Graph, used: Sequence[Any]) -> bool:
         """Return whether a trace holds one of the generators, a copy, its text or its identity."""
@@ -67,6 +76,8 @@ class Lending:
             return False
         for slot, one in zip(self.slots, generators, strict=True):
             slot.fill(one)
+        for slot, make in self._made:
+            slot.fill(make())
         return True
 
     @property
@@ -76,7 +87,7 @@ class Lending:
 
     def give_back(self) -> None:
         """Let go of the generators of a run that is over."""
-        for slot in self.slots:
+        for slot in [*self.slots, *[slot for slot, _ in self._made]]:
             slot.clear()
         self._free.append(True)
 
@@ -122,3 +133,48 @@ def lending(guards: list[Guard], reached: Reached, graph: Graph, may_lend: bool)
     made = Lending(places, generators)
     graph.record(LentGenerators).slots = {id(one): slot for one, slot in zip(generators, made.slots, strict=True)}
     return made
+
+
+def making(lending: Lending | None, graph: Graph) -> Lending | None:
+    """Return what lends generators to the runs of a trace, with those that each run makes for itself.
+
+    Raises
+    ------
+    LeftToPython
+        If code that is not converted has asked one of the trace's own in their place.
+    """
+    made = graph.record(MadeGenerators)
+    if made.are_moved():
+        leave("code that is not converted draws from a generator which the function makes", "")
+    lending = lending or Lending((), ())
+    for generator, _, make in made.for_runs:
+        lending.let_make(graph.record(LentGenerators).slots[id(generator)], make)
+    return lending
+
+
+def with_lent(made: _Made, again: Callable[[bool], _Made]) -> _Made:
+    """Return a trace that is lent its generators of random numbers, or if it keeps them one for these alone, made by
+    ``again(False)``.
+
+    Raises
+    ------
+    LeftToPython
+        If it keeps one that runs make.
+    """
+    graph, used = made.concrete.graph, [*made.changes.writes, made.result, *made.concrete.values]
+    if _keeps_made(graph, used):
+        leave("a generator of random numbers that the function makes is kept", "")
+    if made.lending.is_kept(graph, used):
+        return again(False)
+    made.guards.extend(made.lending.guards)
+    return made
+
+
+def _keeps_made(graph: Graph, used: Sequence[Any]) -> bool:
+    """Return whether a trace holds one of the generators that runs make, or a copy."""
+    made = graph.records.pop(MadeGenerators, None)
+    if made is None or not made.for_runs:
+        return False
+    generators = [one for one, _, _ in made.for_runs]
+    made.for_runs.clear()
+    return graph.record(LentGenerators).are_copied or holds_any(generators, [*used, *attributes_of(graph)])

@@ -6,6 +6,7 @@ each call. A trace that asks for what only the values of arrays tell is made aga
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from ..errors import is_of_tracing
 from ..keys import is_input
 from ..left_to_python import LeftToPython
 from ..operators.constructs.door import result_of
-from ..operators.mutation.outside_world import leave
+from ..operators.mutation.outside_world import ByRuns, by_runs_where_wanted, leave, made_in
 from ..operators.mutation.rebinding import LookedAt
 from ..operators.mutation.slots import SetGlobals
 from ..operators.staging.container_contents import CopiesOfTrace, ObjectsOfTrace
@@ -139,7 +140,7 @@ class _Attempt:
 
     @property
     def is_stateless(self) -> bool:
-        is_bare = not (self.guards or self.inputs or self.changes.writes or self.result)
+        is_bare = not (self.guards or self.inputs or self.changes.writes or self.result or self.lending)
         return is_bare and not leaves_behind(self.concrete.graph)
 
 
@@ -266,24 +267,22 @@ def _note_shared(places: Sequence[Place], symbolic: Sequence[Any], related: Sequ
 
 
 def _trace_once(request: Request, by_reference: bool, numbers: frozenset[Any]) -> _Attempt:
-    """Return a trace that is lent its generators of random numbers, or if it keeps them one for these alone."""
-    made = _traced_once(request, by_reference, numbers, True)
-    if made.lending is None:
-        return made
-    if made.lending.is_kept(made.concrete.graph, [*made.changes.writes, made.result, *made.concrete.values]):
-        return _traced_once(request, by_reference, numbers, False)
-    made.guards.extend(made.lending.guards)
-    return made
+    def trace_lent(by_runs: ByRuns) -> _Attempt:
+        again = functools.partial(_traced, request, by_reference, numbers, by_runs)
+        made = again(True)
+        return made if made.lending is None else state.with_lent(made, again)
+
+    return by_runs_where_wanted(trace_lent)
 
 
-def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], may_lend: bool) -> _Attempt:
+def _traced(request: Request, by_reference: bool, numbers: frozenset[Any], by_runs: ByRuns, lend: bool) -> _Attempt:
     world = World(request.walk(), request.call, request.receiver)
     found = WorldInputs(world, by_reference, numbers)
     placed = len(found.places)
     relations, related = found.related(request.leaves, request.same)
     graph = Graph(ordered=True)
-    lending = state.lending(found.guards, world.reached, graph, may_lend) if world.reached.generators else None
-    graph.record(LookedAt).names = world.reached.names
+    lending = state.lending(found.guards, world.reached, graph, lend) if world.reached.generators else None
+    graph.record(LookedAt).names, made_in(graph).by_runs = world.reached.names, by_runs
     found.tell(graph, request)
     names = [*request.parameters.leaf_names(request.call), *[place.name for place in found.places]]
     with graph.as_default():
@@ -301,6 +300,7 @@ def _traced_once(request: Request, by_reference: bool, numbers: frozenset[Any], 
             objects = graph.record(ObjectsOfTrace)
             objects.is_of_world = world.knows
             value = traced(request.target, (*receiver, *args), kwargs, symbolic[: len(request.leaves)])
+            lending = state.making(lending, graph) if made_in(graph).for_runs else lending
             if objects.pairs:
                 _leave_differing(request.leaves)
             _leave_unread_globals(graph, world)

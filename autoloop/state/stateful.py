@@ -132,7 +132,7 @@ class Variant:
 
     def takes(self, owners: Sequence[Any]) -> bool:
         """Return whether a run may begin that has found these; what it has taken, ``gives_back`` gives back."""
-        return self.lent is None or self.lent.take(owners[-len(self.lent.places) :])
+        return self.lent is None or self.lent.take(owners[len(owners) - len(self.lent.places) :])
 
     def gives_back(self) -> None:
         """Let another run have what this one has taken."""

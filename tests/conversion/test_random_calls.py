@@ -298,12 +298,6 @@ def test_a_seed_is_known_while_tracing():
             total += np.random.default_rng(i).random()
         return total
 
-    def drawn_in_a_loop(n):
-        total, rng = 0.0, np.random.default_rng(1)
-        for _ in range(n):
-            total += rng.random()
-        return total
-
     def seeded_in_a_branch(n):
         rng = np.random.default_rng(n) if n > 2 else np.random.RandomState(n + 1)
         return rng.normal()
@@ -311,7 +305,6 @@ def test_a_seed_is_known_while_tracing():
     refused_or_plain(seeded, "takes no seed that only the run knows", np.int64(3))
     refused_or_plain(seeded_in_a_branch, "takes no seed that only the run knows", np.int64(3))
     refused_or_plain(made_by_a_library, "a library's own code gives a generator of random numbers", X)
-    refused_or_plain(drawn_in_a_loop, "Make it outside of the", np.int64(3))
 
 
 def test_a_global_name_is_looked_up_by_each_run():

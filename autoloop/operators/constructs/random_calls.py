@@ -2,7 +2,7 @@
 
 A trace only asks a copy, for what kind of numbers there will be, so the generator's stream is advanced as plain Python
 would advance it; a global name is looked up by each run. Generators that the traced function makes itself, of a seed,
-are asked while tracing: they begin anew at each call, and so give the same at each.
+are asked while tracing, or made by each run where a loop asks them: see ``outside_world``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import copy
 import random
 import sys
 import types
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -34,10 +33,10 @@ from autoloop_runtime.ops.python_functions import DRAW
 from ...conversion.callables import is_users_class, makes_generator
 from ...left_to_python import is_followed, leave_unknown
 from ..mutation.heap_snapshot import is_random, random_state
-from ..mutation.outside_world import leave
+from ..mutation.outside_world import leave, made_in, want_of_runs
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import is_staged
-from .asked_generators import Asked, LentGenerators, asked_for
+from .asked_generators import Asked, LentGenerators, Slot, asked_for
 
 _NUMBERS = (bool, int, float, complex)
 #: what changes its argument
@@ -49,8 +48,8 @@ _EXAMPLES: tuple[Callable[[int, int], float], ...] = (
 )  # fmt: skip
 #: functions of NumPy's that are no methods of its hidden generator -> the methods that they stand for
 _FUNCTIONS = {"seed": "seed", "ranf": "random_sample", "sample": "random_sample"}
-#: graph -> the generators that its function has made; each is used by the one thread that traces it
-_made_in: weakref.WeakKeyDictionary[Graph, list[Any]] = weakref.WeakKeyDictionary()
+#: what runs may make a generator of
+_SEEDS = (int, float, str, bytes, np.integer, np.ndarray)
 
 
 def drawing(f: Any) -> Callable[..., Any] | None:
@@ -64,8 +63,8 @@ def drawing(f: Any) -> Callable[..., Any] | None:
         return _making(f, graph.root) if makes_generator(f) else None
     if not is_random(owner) or is_users_class(type(owner)):
         return None
-    if any(owner is one for one in _made_in.get(graph.root, ())):
-        return _spawning(f) if f.__name__ == "spawn" else None
+    if made_in(graph).gives_now(owner):
+        return _spawning(f) if f.__name__ == "spawn" else _asking_now(f)
     record_call(graph, CallRecord(f"{type(owner).__name__}.{f.__name__}", None, True))
     asked = asked_for(f, graph.root, sys._getframe(2))
     return lambda *args, **kwargs: _drawn(f, asked, args, kwargs)
@@ -90,9 +89,9 @@ def leave_generators(values: Iterable[Any], what: str) -> None:
     graph = current_graph()
     if graph is None or not graph.root.ordered:
         return
-    made = _made_in.get(graph.root, ())
+    made = made_in(graph)
     for value in values:
-        if is_random(value) and not (is_users_class(type(value)) or any(value is one for one in made)):
+        if is_random(value) and not (is_users_class(type(value)) or made.gives_now(value)):
             _refuse(what, f"{what}, where the run advances it: use its methods, or numbers that are drawn before")
 
 
@@ -100,7 +99,7 @@ def note_copied(copies: Iterable[Any]) -> None:
     """Note the copies of generators that the traced function has made, and their children, as of its making."""
     graph, found = current_graph(), [one for one in copies if is_random(one)]
     if found and graph is not None and graph.root.ordered:
-        _made_in.setdefault(graph.root, []).extend(found)
+        made_in(graph).asked_now.extend(found)
         graph.root.record(LentGenerators).are_copied = True
 
 
@@ -156,10 +155,33 @@ def _making(f: Any, graph: Graph) -> Callable[..., Any]:
         generator = f(*args, **kwargs)
         if not any(generator is one for one in given):
             record_call(graph, CallRecord(f"{f.__name__}", None, False))
-            _made_in.setdefault(graph, []).append(generator)
+            _note_made(generator, f, args, kwargs, graph)
         return generator
 
     return made
+
+
+def _note_made(generator: Any, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], graph: Graph) -> None:
+    """Note a generator of the traced function's, as one that runs make where they shall, and its seed says how."""
+    made, given = made_in(graph), nest.flatten((args, kwargs))
+    if not made.by_runs.are_made or in_staged_block() or not all(isinstance(one, _SEEDS) for one in given):
+        made.asked_now.append(generator)
+        return
+    now = copy.deepcopy((args, kwargs))
+    made.note_for_runs(generator, lambda: f(*now[0], **now[1]))
+    graph.record(LentGenerators).slots[id(generator)] = Slot()
+
+
+def _asking_now(method: Any) -> Callable[..., Any]:
+    """Return the method of a generator that is asked while tracing, which runs have to make where only they know what
+    it is given."""
+
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        if _any_staged((args, kwargs)):
+            want_of_runs(method.__self__)
+        return method(*args, **kwargs)
+
+    return asked
 
 
 def _spawning(spawn: Callable[..., list[Any]]) -> Callable[..., list[Any]]:

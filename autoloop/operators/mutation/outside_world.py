@@ -1,25 +1,30 @@
 """What was there before a function was traced: whose hidden state a trace must not change.
 
 An iterator that the function makes begins anew at each call; one that it finds goes on. The first may be advanced while
-the function is traced, the second only by the calls themselves.
+the function is traced, the second only by the calls themselves. A generator of random numbers that it makes gives its
+numbers at once, too. In a loop or branch, which is traced once, it cannot: then the trace is made again, and each run
+makes the generator, and asks that in every iteration.
 """
 
 from __future__ import annotations
 
 import gc
 import types
-from collections.abc import Collection, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NoReturn, TypeVar
 
 from autoloop_runtime.base.callbacks import module_of
 from autoloop_runtime.base.contexts import Setting
+from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.locations import capture, users_line
-from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.tracers import DecidedNumber, number_of
 
 from ...left_to_python import WORLD, LeftToPython, is_followed, refuse_unknown
 from ..staging.staged_blocks import in_staged_block
-from .heap_snapshot import is_random, reached_from
+from .heap_snapshot import is_random, random_state, reached_from
+
+_Made = TypeVar("_Made")
 
 #: what holds other iterators by references that the collector knows
 _LAZY_MODULES = ("builtins", "itertools")
@@ -140,3 +145,85 @@ def leave(what: str, otherwise: str) -> NoReturn:
     if in_staged_block() or (graph is not None and graph is not graph.root):
         refuse_unknown(f"{what} in a loop or branch on tensors, which is traced once", otherwise)
     raise LeftToPython(what, users_line(capture()))
+
+
+@dataclass(eq=False)
+class ByRuns:
+    """Whether runs make the generators of a trace; shared by the attempts of that.
+
+    Attributes
+    ----------
+    are_made : bool
+        Whether they do.
+    are_wanted : bool
+        Whether a loop or branch has asked one that the trace has made.
+    """
+
+    are_made: bool = False
+    are_wanted: bool = False
+
+
+class MadeGenerators:
+    """The generators that the function of a graph makes; a record of it.
+
+    Attributes
+    ----------
+    asked_now : list
+        Those that give their numbers while tracing.
+    for_runs : list of tuple
+        Those that runs make: the trace's own, where it stands, what makes another.
+    by_runs : ByRuns
+    """
+
+    def __init__(self) -> None:
+        self.asked_now: list[Any] = []
+        self.for_runs: list[tuple[Any, Any, Callable[[], Any]]] = []
+        self.by_runs = ByRuns()
+
+    def copy(self) -> MadeGenerators:
+        """Return the same, for an attempt that may be given up."""
+        made = MadeGenerators()
+        made.asked_now, made.for_runs, made.by_runs = list(self.asked_now), list(self.for_runs), self.by_runs
+        return made
+
+    def note_for_runs(self, generator: Any, make: Callable[[], Any]) -> None:
+        """Note one that runs make."""
+        self.for_runs.append((generator, random_state(generator), make))
+
+    def gives_now(self, generator: Any) -> bool:
+        """Return whether a generator is one that is asked while tracing."""
+        return any(generator is one for one in self.asked_now)
+
+    def are_moved(self) -> bool:
+        """Return whether somebody has asked the trace's own in place of those of the runs."""
+        return any(random_state(one) != state for one, state, _ in self.for_runs)
+
+
+def made_in(graph: Graph) -> MadeGenerators:
+    """Return the generators that the function of a graph makes."""
+    return graph.root.record(MadeGenerators)
+
+
+def want_of_runs(generator: Any) -> None:
+    """Note that a loop or branch asks a generator."""
+    graph = current_graph()
+    if graph is not None and (made := made_in(graph)).gives_now(generator):
+        made.by_runs.are_wanted = True
+
+
+def by_runs_where_wanted(trace: Callable[[ByRuns], _Made]) -> _Made:
+    """Return what ``trace`` makes; where a loop or branch asks a generator that the function makes, once more, for runs
+    that make it."""
+    by_runs = ByRuns()
+    try:
+        return trace(by_runs)
+    except (Exception, LeftToPython) as error:
+        if not by_runs.are_wanted:
+            raise
+        first = error
+    try:
+        return trace(ByRuns(are_made=True))
+    except (Exception, LeftToPython):
+        raise first from None
+    finally:
+        del first

@@ -40,7 +40,7 @@ from .held_before import (
     restore,
     take_back,
 )
-from .outside_world import is_made_anew
+from .outside_world import is_made_anew, want_of_runs
 from .parts_of_objects import changes_more, held_by, is_wrapper
 from .rebinding import (
     IsOther,
@@ -333,6 +333,7 @@ def _refusal(one: Snapshot) -> tuple[str, str]:
             "it would not be advanced in every iteration; put its values in a tensor, and loop over that",
         )
     if is_random(one.value):
+        want_of_runs(one.value)
         return (
             f"the {kind}{name} is asked for random numbers in a loop or branch on tensors, which is traced once",
             "they would be the same in every iteration. Make it outside of the function, as a global or an argument "
