@@ -110,3 +110,21 @@ def test_a_condition_is_fetched_once(cluster, monkeypatch):
         told.clear()
         assert f(da.from_array(np.array([0.3, most]), chunks=1), 0.5)[1] == expected
         assert sum(one.fetches for one in told) == expected
+
+
+def relaxed(x, b, n):
+    for _ in range(n):
+        x = x * 0.5 + b
+    return (x * x).sum()
+
+
+def test_sums_over_the_way_back_are_written_by_templates(monkeypatch):
+    """They are one task a chunk and iteration, with what they are made of."""
+    both, told = al.value_and_grad(al.function(relaxed), argnums=1), []
+    monkeypatch.setattr(dask_engine, "Statistics", lambda: told.append(Statistics()) or told[-1])
+    x, n = da.from_array(X, chunks=4), np.int64(30)
+    for found, wanted in zip(both(x, x + 1, n), both(X, X + 1, n), strict=True):
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-9)
+    ways = [one for one in told if one.iterations]
+    assert len(ways) == 2
+    assert all(one.written + one.reused == one.submissions for one in ways)

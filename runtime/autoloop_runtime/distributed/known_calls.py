@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..collections.accumulators import ACCUMULATE, ACCUMULATE_AT
 from ..dataflow.execution_plan import Step
 from ..namespaces.chunk_kernels import dask_array
 from .laters import Form, Later
@@ -17,6 +18,8 @@ from .laters import Form, Later
 MOST = 4096
 #: what is given to kernels and stays as it is
 _PLAIN = (np.ndarray, np.generic, bool, int, float, complex, str, type(None))
+#: what adds to a sum in place, if that is NumPy's: of collections it makes another one
+_SUMS = (ACCUMULATE, ACCUMULATE_AT)
 #: what no array has, in the place of a shape
 _NAN = float("nan")
 
@@ -89,7 +92,7 @@ class KnownCalls:
     def known(self, step: Step, kernel: Callable[..., Any], args: Sequence[Any]) -> Known | None:
         """Return what a kernel gives for such arguments; None if it must be called for that."""
         op = step.flat.op
-        if op is None or op.effect or step.stateful or not self.usable:
+        if op is None or op.effect or (step.stateful and op not in _SUMS) or not self.usable:
             return None
         varies = op.traits.elementwise
         kept: list[Any] = []
