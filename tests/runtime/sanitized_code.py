@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 #: where the tools of LLVM are, if not on the path
@@ -81,12 +82,24 @@ def main() -> None:
         for _ in range(5):
             run = api.CoreRun(tables, api.core_code.entered(api.core_workers.core), 3)
             assert run.run(token_core.given(lowered, feeds)) is not None
+        ended(tables, token_core.given(lowered, feeds))
     nest()
     print(len(calls), "modules", sum(calls), "calls")
 
 
+def ended(tables, args) -> None:
+    """Runs whose time is over somewhere, and those that go on with their memory."""
+    for k in range(5):
+        end = time.monotonic() + 1e-4 * k * k
+        unwanted = api.Until(lambda end=end: time.monotonic() > end, end)
+        run = api.CoreRun(tables, api.core_code.entered(api.core_workers.core), 3, unwanted)
+        if run.run(args) is not None:
+            api.core_runs.keep_memory(run)
+
+
 def nest() -> None:
-    """Loops in a loop of products and functions, as programs have them."""
+    """Loops in a loop of products and functions, as programs have them, and two chains without a limit to memory and
+    with one."""
     with pytest.MonkeyPatch.context() as patch:
         make_at_once(patch)
         runs, run = [], api.CoreRun.run
@@ -94,13 +107,36 @@ def nest() -> None:
         f = al.function(inner_frames.side_by_side, executor="dataflow", autograph=False)
         for _ in range(8):
             f(inner_frames.A, inner_frames.B, al.constant(3))
-        assert runs and None not in runs
+        g = al.function(inner_frames.chains, executor="dataflow", autograph=False)
+        for limit in (None, 1 << 30):
+            al.config.set_memory_limit(limit)
+            before = len(runs)
+            for _ in range(8):
+                g(inner_frames.A, inner_frames.B, al.constant(7))
+            assert len(runs) > before and None not in runs
+        al.config.set_memory_limit(None)
+        stopped()
+
+
+def stopped() -> None:
+    """The same until its time is over."""
+    graph = tf.Graph()
+    with graph.as_default():
+        n = tf.placeholder(al.int32, ())
+        made = inner_frames.side_by_side(al.constant(inner_frames.A), al.constant(inner_frames.B), n)
+    session = tf.Session(graph=graph)
+    for _ in range(5):
+        session.run(made, {n: 3})
+    for _ in range(3):
+        with pytest.raises(TimeoutError):
+            session.run(made, {n: 10**8}, timeout=0.05)
 
 
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
     import api
     import autoloop as al
+    import autoloop.compat.v1 as tf
     import numpy as np
     import pytest
     import test_inner_frames as inner_frames

@@ -106,6 +106,21 @@ def flat(results):
     return [np.asarray(t) for t in al.nest.flatten(results)]
 
 
+@pytest.mark.parametrize("program", [layers, until], ids=lambda p: p.__name__)
+def test_on_one_thread_they_are_one_step(program, runs):
+    """Nothing runs beside anything there."""
+    f = al.function(program, executor="dataflow", autograph=False)
+    for _ in range(5):
+        wanted = flat(f(A, B, al.constant(7)))
+    assert runs
+    runs.clear()
+    for threads in (1, 2):
+        config.set_num_threads(threads)
+        for x, y in zip(flat(f(A, B, al.constant(7))), wanted, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+        assert len(runs) == threads - 1
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_they_give_what_others_give(program, runs):
     for window in (1, 10):

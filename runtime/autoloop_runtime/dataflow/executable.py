@@ -72,8 +72,10 @@ class Ways:
         self._traced: Plan | None = None
         #: what runs go by under the last limit to memory, and that; likewise, and replaced as a whole
         self._limited: tuple[Budget, Plan] | None = None
-        #: whether loops that are one step ask often enough whether the time is over; likewise
-        self._often: bool | None = None
+        #: whether loops that are one step ask often enough whether the time is over, of each plan; likewise
+        self._often: dict[Plan, bool] = {}
+        #: what runs on one thread go by; likewise
+        self._alone: Plan | None = None
 
     def node_by_node(self) -> Plan:
         """Return the plan in which each kernel is a step: for runs that are traced, or whose memory is counted."""
@@ -108,15 +110,25 @@ class Ways:
     def may_join(self, watch: Watch | None) -> bool:
         """Return whether several kernels may be a step of a run that is not traced: if it asks often enough whether its
         time is over, which loops that are one step do once in an iteration."""
-        if watch is None:
-            return True
-        if self._often is None:
+        return watch is None or self._asks_often(self.plan)
+
+    def _asks_often(self, plan: Plan) -> bool:
+        if plan not in self._often:
             with undivided():
                 from .loops_alone import nanoseconds_of_iterations
 
-            took = nanoseconds_of_iterations(self.plan.source, self.plan.nodes)
-            self._often = max(took, default=0.0) < LATE
-        return self._often
+            took = nanoseconds_of_iterations(plan.source, plan.nodes)
+            self._often[plan] = max(took, default=0.0) < LATE
+        return self._often[plan]
+
+    def alone(self, watch: Watch | None) -> Plan:
+        """Return the plan of runs on one thread: loops whose tokens others move in native memory, so that what takes
+        long may overlap, are one step if they can be. That has no tokens, and longer parts in machine code."""
+        if self._alone is None:
+            there = {node.frame for node in self.moved.nodes if node.kind is not GONE.kind}
+            moving = {step.flat.value.frame for step in self.plan.steps.values() if step.overlaps}
+            self._alone = self.moved if moving and not there & moving else self.plan
+        return self._alone if watch is None or self._asks_often(self._alone) else self.plan
 
 
 class Executable:
@@ -225,7 +237,7 @@ class Executable:
         count = _count(ways.plan, threads, len(feed_values))
         watch, budget = _watch(ways, timeout, count), _budget(memory)
         is_silent, before, limit, begin = not asked(), setting(), DEADLINE.get(), perf_counter()
-        tokens = State(self._plan_of(ways, is_silent, watch, budget))
+        tokens = State(self._plan_of(ways, is_silent, watch, budget, count))
         try:
             DEADLINE.set(limit if watch is None else watch.deadline)
             if is_silent:
@@ -345,7 +357,9 @@ class Executable:
             self._loops = loops.around(found, plan)
             self._due = 0.0
 
-    def _plan_of(self, ways: Ways, is_silent: bool, watch: Watch | None, budget: Budget | None) -> Plan:
+    def _plan_of(
+        self, ways: Ways, is_silent: bool, watch: Watch | None, budget: Budget | None, threads: int
+    ) -> Plan:  # fmt: skip
         """Return what a run goes by."""
         if not is_silent and (ways.lowered is not self._numpys or ways.plan.stacked or ways.plan is not ways.moved):
             if self._telling is None:
@@ -360,7 +374,9 @@ class Executable:
             return plan
         if not ways.may_join(watch):
             return ways.node_by_node()
-        return ways.moved if boards else ways.plan
+        if boards:
+            return ways.moved
+        return ways.plan if threads > 1 else ways.alone(watch)
 
 
 def _pieces(numpys: Lowered, owned: Ownership) -> Iterator[Piece]:
