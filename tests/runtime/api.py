@@ -188,8 +188,10 @@ from autoloop_runtime.native import (
     single_kernels,
 )
 from autoloop_runtime.native import core_code as core_code
+from autoloop_runtime.native import step_code as step_code
 from autoloop_runtime.native.blocked_loops import with_blocks
 from autoloop_runtime.native.blocked_nests import with_nests
+from autoloop_runtime.native.ir.elements import FLOAT as FLOAT
 from autoloop_runtime.native.kernels import (
     block_reuse,
     called_kernel,

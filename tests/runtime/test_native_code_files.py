@@ -28,11 +28,12 @@ code = ll_files.code
 FOLDER = Path(ll_files.FOLDER)
 FILES = {path.stem for path in FOLDER.glob("*.ll")}
 BODY = "define internal i32 @body(ptr, ptr, ptr, ptr, ptr, ptr, ptr) {\n  ret i32 0\n}\n"
+ATTRIBUTES = ' "prefer-vector-width"="512" alignstack(64)'
 HEAD = stack_code.HEAD
 
 
 def around(last, free):
-    return code("entry", BEFORE_THREAD=1, FREE=free, LAST=last, name="{name}")
+    return code("entry", BEFORE_THREAD=1, FREE=free, LAST=last, ATTRIBUTES=ATTRIBUTES, name="{name}")
 
 
 def collections():
@@ -126,7 +127,7 @@ def called():
 def steps():
     """A step of a plan."""
     sizes = {"ARGUMENTS": 1, "RESULTS": 1, "REPORT": 2, "TOLD": 1, "CONSTANTS": 0}
-    return [BODY, code("step", **sizes, GIVEN="", GIVES="", name="{name}")]
+    return [BODY, code("step", **sizes, GIVEN="", GIVES="", ATTRIBUTES=ATTRIBUTES, name="{name}")]
 
 
 def core():

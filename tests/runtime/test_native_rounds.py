@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from api import call, host, while_loop, write_function
+import pytest
+from api import FLOAT, call, compiling, host, shared_libraries, step_code, while_loop, write_function
 from each_case import each
 from native_checks import check, graph_of
 
@@ -14,7 +15,7 @@ def op(name):
     return lambda *args: call(name, *args)
 
 
-sqrt, tanh, exp, cumsum, total = op("sqrt"), op("tanh"), op("exp"), op("cumsum"), op("sum")
+sqrt, tanh, exp, cumsum, total, sin = op("sqrt"), op("tanh"), op("exp"), op("cumsum"), op("sum"), op("sin")
 
 
 def mixed(a, b):
@@ -82,3 +83,29 @@ def test_functions_that_wait_for_each_other_are_computed_for_several_rounds_at_o
         assert told not in text_of(chained(2), a[:200])  # the rest of the rounds would be many
         assert told in text_of(lambda a: total(chained(3)(a)), a)
     check(lambda a: (chained(3)(a), total(chained(3)(a))), a)
+
+
+def text_of_step(f, a, monkeypatch):
+    made = []
+
+    def linked(function, *rest):
+        made.append(function)
+        return None, None
+
+    monkeypatch.setattr(step_code, "linked", linked)
+    assert step_code.compiled_step(graph_of(f, a), 1, [(0, 0)], [(0, 0)], []) is not None
+    return made[0].ir
+
+
+@pytest.mark.parametrize("is_step", [False, True])
+def test_vectors_are_wide_and_aligned_where_code_becomes_a_part_of_its_caller(is_step, monkeypatch):
+    """Those that lie across two lines of memory while a function is called take twice as long, two pages six times."""
+    variants = shared_libraries.Libraries(host().features).function("sin", FLOAT, 1).variants
+    if not variants or variants[0].lanes < 8:
+        pytest.skip("no function of wide vectors")
+    f, a = lambda a: total(sin(sin(a * 0.5) * 0.7)), np.ones(4096, np.float32)
+    ir = text_of_step(f, a, monkeypatch) if is_step else text_of(f, a)
+    code = compiling.text_of_code(ir, as_assembly=True)
+    assert variants[0].symbol in code
+    assert re.search(r"vmovaps\t%[yz]mm\d+, \d*\(%rsp\)", code)
+    assert not re.search(r"vmovups\t%[yz]mm\d+, \d*\(%rsp\)", code)

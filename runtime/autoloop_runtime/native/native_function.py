@@ -134,8 +134,9 @@ class Function:
         return _HEAD + _words(self.outputs) + len(self.told) + 2
 
 
-#: given inputs, outputs, the words that lie before the report, and how many that has
-Around = Callable[[Sequence[Port], Sequence[Port], int, int], str]
+#: given inputs, outputs, the words that lie before the report, how many that has, and the attributes of ``body``, which
+#: becomes a part of it
+Around = Callable[[Sequence[Port], Sequence[Port], int, int, str], str]
 
 
 def _words(outputs: Sequence[Port]) -> int:
@@ -341,19 +342,20 @@ def _finish(ctx: Context, values: Sequence[Value], places: Sequence[Array | None
 def _assemble(
     ctx: Context, inputs: Sequence[Port], outputs: Sequence[Port], libraries: Libraries, around: Around | None
 ) -> str:
-    bits = libraries.vector_bits()
-    width = f' "prefer-vector-width"="{bits}"' if bits else ""
+    attributes = libraries.attributes()
     writer = ctx.writer
     with writer.at(writer.lines):
         writer.lines.append(ctx.failures)
     parameters = ", ".join(
         f"ptr noalias %{n}" for n in ("args", "table", "out", "thread", "stacks", "report", "scratch")
     )
-    body = f"define internal i32 @body({parameters}) nounwind{width} {{\nentry:\n{writer.render()}\n}}\n"
+    body = f"define internal i32 @body({parameters}) nounwind{attributes} {{\nentry:\n{writer.render()}\n}}\n"
     if around is not None:
-        return f"{ctx.module.render()}{body}{around(inputs, outputs, len(ctx.told) + 2, ctx.report_slots)}\n"
+        called = around(inputs, outputs, len(ctx.told) + 2, ctx.report_slots, attributes)
+        return f"{ctx.module.render()}{body}{called}\n"
     free = "  call void @free_stacks(ptr %stacks, ptr null)\n" if ctx.uses_stacks else ""
     # what is in stacks is still wanted after a failure, to say what failed, and if it is a result
     last = -1 if any(port.grows for port in outputs) else 0
-    entry = code("entry", BEFORE_THREAD=_words(outputs) + len(ctx.told), FREE=free, LAST=last, name="{name}")
+    before = _words(outputs) + len(ctx.told)
+    entry = code("entry", BEFORE_THREAD=before, FREE=free, LAST=last, ATTRIBUTES=attributes, name="{name}")
     return f"{ctx.module.render()}{body}{entry}\n"

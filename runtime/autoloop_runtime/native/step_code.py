@@ -74,7 +74,7 @@ def compiled_step(
 
 def _around(
     reads: Sequence[Spot], writes: Sequence[Spot], copies: Sequence[tuple[Spot, Spot, int]], constants: int,
-    inputs: Sequence[Port], outputs: Sequence[Port], before: int, report: int,
+    inputs: Sequence[Port], outputs: Sequence[Port], before: int, report: int, attributes: str,
 ) -> str:  # fmt: skip
     """Return the function that is called."""
     given, gives, argument, result = list[str](), list[str](), 0, 0
@@ -108,7 +108,7 @@ def _around(
         lines.append(_copy(pointer(f"t{k}", "out", to, lines), pointer(f"f{k}", "in", there, lines), size))
     return code(
         "step", ARGUMENTS=max(argument, 1), RESULTS=max(result, 1), REPORT=before + report, TOLD=before,
-        CONSTANTS=constants, GIVEN=_indented(given), GIVES=_indented(gives), name="{name}",
+        CONSTANTS=constants, GIVEN=_indented(given), GIVES=_indented(gives), ATTRIBUTES=attributes, name="{name}",
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ done:
   ret i32 %result
 }
 
-define i32 @${name}(ptr %args, ptr %memory) {
+define i32 @${name}(ptr %args, ptr %memory)${ATTRIBUTES} {
 entry:
   %table = load ptr, ptr %memory
   %scratch_at = getelementptr i64, ptr %memory, i64 1

@@ -4,7 +4,7 @@ define internal i32 @autoloop_poll(ptr %thread) alwaysinline {
   ret i32 0
 }
 
-define i32 @${name}(ptr %in, ptr %out, ptr %scratch) {
+define i32 @${name}(ptr %in, ptr %out, ptr %scratch)${ATTRIBUTES} {
 entry:
   %args = alloca [${ARGUMENTS} x i64], align 16
   %made = alloca [${RESULTS} x i64], align 16

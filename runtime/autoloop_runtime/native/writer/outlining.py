@@ -149,8 +149,7 @@ def _places(registers: Sequence[tuple[str, str]]) -> tuple[list[tuple[int, str, 
 
 
 def _attributes(ctx: Context) -> str:
-    bits = ctx.libraries.vector_bits()
-    return "noinline nounwind" + (f' "prefer-vector-width"="{bits}"' if bits else "")
+    return f"noinline nounwind{ctx.libraries.attributes()}"
 
 
 def share(
