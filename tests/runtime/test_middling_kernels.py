@@ -5,7 +5,7 @@ from __future__ import annotations
 import autoloop as al
 import numpy as np
 import pytest
-from api import Executable, Kind, Ownership, lower, with_joined_steps
+from api import Executable, Kind, Ownership, lower, whole_loops, with_joined_steps
 
 
 def chains(count, length, trips=0):
@@ -68,6 +68,16 @@ def test_they_give_what_numpy_gives(size, threads):
     for _ in range(3):
         [got] = executable.run([numbers(size)], threads=threads)
         np.testing.assert_array_equal(got, by_hand(numbers(size), 12, 3))
+
+
+@pytest.mark.parametrize(("fewest", "is_joined"), [(64, True), (500, False)])
+def test_many_in_a_loop_are_put_together_in_native_memory_too(fewest, is_joined, monkeypatch):
+    """As machine code of several batches are there already, which goes through memory once for all of their kernels."""
+    monkeypatch.setattr(whole_loops, "TOGETHER", fewest)
+    lowered = lowered_of(chains(40, 4, 3), numbers(25_000))
+    made, found = [with_joined_steps(lowered, Ownership(), None, is_native)[0] for is_native in (False, True)]
+    batches = [{tuple(node.value.members) for node in one.nodes if node.kind is Kind.BATCH} for one in (made, found)]
+    assert (batches[0] == batches[1]) is is_joined
 
 
 def test_a_long_chain_ends_now_and_then():

@@ -30,7 +30,7 @@ from .stacked_chains import with_stacks
 #: kernels of one batch
 MOST = 500
 #: nanoseconds of parts that are handed out without the interpreter, and how many of them there are, about
-NATIVE_LEAST, NATIVE_PARTS = 10_000.0, 32
+NATIVE_LEAST, NATIVE_PARTS = 10_000.0, 128
 #: values that a kernel by itself is given by batches, from which on it is one
 COLLECTED = 32
 #: nanoseconds of one

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 #: so many light kernels beside each heavy one are better off in batches, which machine code may do as one
 BATCHED = 16
+#: so many middling kernels in loops leave enough for all threads if they are put together, and machine code of several
+#: goes through memory once
+TOGETHER = 500
 #: graphs for which more sets of arrivals, in bytes, would have to be kept than this are run node by node
 MANY = 1 << 26
 #: where a loop goes forward and one back there are more frames than this
@@ -269,10 +272,10 @@ def middling_kernels(lowered: Lowered, light: Collection[int]) -> set[int]:
 
 def _as_light(lowered: Lowered, light: Collection[int], is_native: bool) -> set[int]:
     """Return the middling kernels that are put together as light ones are. In loops those are not that can never run
-    beside another one, see ``_alone``, and none is where it ``is_native``."""
+    beside another one, see ``_alone``, and where it ``is_native`` none of those is of which there are few."""
     nodes, found = lowered.nodes, middling_kernels(lowered, light)
     inside = {k for k in found if nodes[k].frame}
-    if not inside or is_native:
+    if not inside or (is_native and len(inside) < TOGETHER):
         return found - inside
     with undivided():
         from .overlap import overlapping
