@@ -3,7 +3,9 @@
 Each row of ``scheduler_programs`` is one graph, built by the same lines for both libraries, in a function and in a 1.x
 session (of TensorFlow with its first kind of control flow), with as many workers, on as many processors. TensorFlow is
 measured if this interpreter has it or another one is named that does: ``--peer tf=/venvs/tf/bin/python``. The processes
-of a row take turns, results are compared first; figures are medians. A row is missed where the better of ours is slower
+of a row take turns, and so do those of rows that are the same work on one worker and on two, for what else a machine
+does makes it half as fast for seconds; results are compared first; figures are medians. What is ours is run until all
+machine code is there that it waits for. A row is missed where the better of ours is slower
 than the better of TensorFlow's, or, where work is heavy, needs more than 1.05 times what NumPy takes by hand. Halves by
 hand are functions of ours, each of one half of the work, that two threads call: what a second thread gains at most.
 
@@ -45,8 +47,8 @@ ALLOWANCE = 1.05
 TURNS, QUICK_TURNS = 9, 2
 #: light nodes of the row that is compared with one that has none
 LIGHT = 128
-#: runs at most, of those that are made for two seconds before any counts
-MOST_BEFORE = 2000
+#: seconds for which runs are made before any counts, and that machine code is waited for, at most
+BEFORE, QUICK_BEFORE, SETTLED = 2, 0.1, 120
 #: seconds that a library may take to build a graph of 100,000 nodes, and to run it first
 LONG = 600
 
@@ -89,31 +91,24 @@ def _is_there(program: Program, library: str, way: str) -> bool:
     return bool(program.halves) if way == "halves" else library != "numpy" or program.hand is not None
 
 
-def measure(name: str, program: Program, pythons: dict[str, str], quick: bool) -> Measured:
-    """One row."""
-    workers: dict[str, Worker] = {}
-    results: dict[str, Path] = {}
+def together(rows: dict[str, Program]) -> Iterator[dict[str, Program]]:
+    """Yield the rows that are measured in turns: of the same work with other numbers of workers."""
+    found: dict[str, dict[str, Program]] = {}
+    for name, program in rows.items():
+        work, _, workers = name.rpartition(" ")
+        found.setdefault(work if workers in ("1", "2") else name, {})[name] = program
+    yield from found.values()
+
+
+def measure(rows: dict[str, Program], pythons: dict[str, str], quick: bool) -> list[Measured]:
+    """Some rows, in turns."""
+    workers: dict[tuple[str, str], Worker] = {}
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            for column, (library, way) in COLUMNS.items():
-                if library in pythons and _is_there(program, library, way):
-                    told = [name, library, way, str(int(quick))]
-                    workers[column] = Worker(pythons[library], "scheduler_worker.py", told, ON_ONE_THREAD)
-            for column, worker in list(workers.items()):
-                path = Path(scratch, f"{column}.npz")
-                try:
-                    worker.ask(LONG)
-                    worker.info = worker.ask(LONG, path=str(path))
-                    results[column] = path
-                except Failed as failure:
-                    print(f"{name}, {column}: {failure}", file=sys.stderr)
-                    workers.pop(column).stop()
-            compare(name, results)
+            for name, program in rows.items():
+                begin(name, program, pythons, quick, Path(scratch), workers)
             for worker in workers.values():  # what is compiled while runs go on is there then
-                worker.ask(
-                    LONG,
-                    repeats=max(1, min(MOST_BEFORE, int((0.1 if quick else 2) / max(worker.info["estimate"], 1e-9)))),
-                )
+                worker.info |= worker.ask(LONG, before=QUICK_BEFORE if quick else BEFORE, settled=SETTLED)
             for turn in range(QUICK_TURNS if quick else TURNS):
                 order = list(workers.values())
                 for worker in order[turn % len(order) :] + order[: turn % len(order)]:
@@ -122,8 +117,39 @@ def measure(name: str, program: Program, pythons: dict[str, str], quick: bool) -
         finally:
             for worker in workers.values():
                 worker.stop()
-    scale = SCALES[program.unit] / program.count
-    return Measured(name, program, {c: median(worker.seconds) * scale for c, worker in workers.items()})
+    made = []
+    for name, program in rows.items():
+        scale = SCALES[program.unit] / program.count
+        own = {column: worker for (row, column), worker in workers.items() if row == name}
+        made.append(Measured(name, program, {c: median(worker.seconds) * scale for c, worker in own.items()}))
+        if late := [c for c, worker in own.items() if not worker.info.get("is_settled", True)]:
+            print(f"{name}: machine code was not there for {', '.join(late)}", file=sys.stderr)
+    return made
+
+
+def begin(
+    name: str, program: Program, pythons: dict[str, str], quick: bool, scratch: Path,
+    workers: dict[tuple[str, str], Worker],
+) -> None:  # fmt: skip
+    """Add the processes of one row to ``workers``; they have made their first run, with the same results."""
+    own: dict[str, Worker] = {}
+    results: dict[str, Path] = {}
+    for column, (library, way) in COLUMNS.items():
+        if library in pythons and _is_there(program, library, way):
+            told = [name, library, way, str(int(quick))]
+            own[column] = workers[name, column] = Worker(
+                pythons[library], "scheduler_worker.py", told, ON_ONE_THREAD
+            )  # fmt: skip
+    for column, worker in own.items():
+        path = scratch / f"{name} {column}.npz"
+        try:
+            worker.ask(LONG)
+            worker.info = worker.ask(LONG, path=str(path))
+            results[column] = path
+        except Failed as failure:
+            print(f"{name}, {column}: {failure}", file=sys.stderr)
+            workers.pop((name, column)).stop()
+    compare(name, results)
 
 
 def gains(rows: list[Measured]) -> Iterator[str]:
@@ -168,19 +194,28 @@ def interpreters(given: list[str]) -> dict[str, str]:
     return found
 
 
+def _is_wanted(name: str, only: list[str] | None) -> bool:
+    return only is None or any(name == one or name.startswith(f"{one} ") for one in only)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--peer", action="append", default=[], metavar="tf=PYTHON", help="where TensorFlow is")
-    parser.add_argument("--only", type=lambda text: text.split(","), help="names of rows: " + ", ".join(programs()))
+    parser.add_argument(
+        "--only",
+        type=lambda text: text.split(","),
+        help="names of rows, or what they begin with: " + ", ".join(programs()),
+    )
     parser.add_argument("--quick", action="store_true", help="small sizes, two turns: does everything still run?")
     parser.add_argument("--update", type=Path, metavar="FILE", help="put the table between the marks in FILE")
     options = parser.parse_args()
     pythons = interpreters(options.peer)
     rows: list[Measured] = []
-    for name, program in programs(options.quick).items():
-        if options.only is None or name in options.only:
-            rows.append(measure(name, program, pythons, options.quick))
-            print(table(rows[-1:]).splitlines()[-1], flush=True)
+    wanted = {name: one for name, one in programs(options.quick).items() if _is_wanted(name, options.only)}
+    for those in together(wanted):
+        made = measure(those, pythons, options.quick)
+        rows += made
+        print(*table(made).splitlines()[2:], sep="\n", flush=True)
     where = f"Python {platform.python_version()}, NumPy {np.__version__}, {len(os.sched_getaffinity(0))} cores"
     text = "\n\n".join([table(rows).rstrip("\n"), *gains(rows), f"Medians, {where}."]) + "\n"
     print(text, end="")
