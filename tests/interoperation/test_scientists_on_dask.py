@@ -138,3 +138,30 @@ def test_a_checkpoint_of_a_list_is_written_at_once(tmp_path, monkeypatch):
     assert [count for count in written if count > 1][:2] == [2 + 4, 2 + 4]  # chunks of x, and new elements
     expected = noted(np.arange(6.0), 12)
     assert np.array_equal(x.compute(), expected[0]) and np.allclose([one.compute() for one in sizes], expected[1])
+
+
+def dangling(m, out, rank):
+    change = np.float64(1.0)
+    while change > 1e-6:
+        new = 0.1 + 0.8 * (rank @ m + rank[out == 0].sum() / 6)
+        change = np.abs(new - rank).sum()
+        rank = new
+    return rank
+
+
+def test_what_an_iteration_chooses_by_a_mask_is_made_of_what_is_kept():
+    """How much a mask chooses is not known, and what it was computed from was loaded again in each iteration."""
+    m, loaded = (R.random((6, 6)) < 0.4).astype(float), []
+
+    def counted(block):
+        loaded.append(block.size)
+        return block
+
+    with dask.config.set(scheduler="synchronous"):
+        x = da.from_array(m, chunks=3).map_blocks(counted, meta=np.empty((0, 0)))
+        given = m / np.maximum(m.sum(axis=1), 1)[:, None] / 2, m.sum(axis=1), np.full(6, 1 / 6)
+        found = al.function(dangling)(
+            x / np.maximum(x.sum(axis=1), 1)[:, None] / 2, x.sum(axis=1), da.from_array(given[2], chunks=3)
+        )
+        np.testing.assert_allclose(found.compute(), dangling(*given), rtol=1e-12)
+    assert len(loaded) <= 8

@@ -281,7 +281,8 @@ class _Driver:
         use = None  # of nothing: a condition that was computed before, as a way back of a gradient asks for again
         if self._templates is not None and laters:
             use = self._templates.of(laters, self._sender.threads)
-        submission = Submission(laters, self._asked, self._windows.send(), calls, origins, use)
+        besides = _made_of_again(laters if use is None else use.given, waiting)
+        submission = Submission(laters, self._asked, self._windows.send(), calls, origins, use, besides)
         self._asked = []
         self._flying.append(submission)
         self._statistics.submissions += 1
@@ -330,6 +331,16 @@ class _Driver:
         if self._failed and self._flying[0] in self._failed:  # what was sent before it has not failed
             first = self._flying[0]
             raise told(self._failed[first], first, self._sender)
+
+
+def _made_of_again(laters: Sequence[Later], waiting: Sequence[Later]) -> list[Later]:
+    """Return the values that others wait for as well, and that some are made of whose kernels were called at once: each
+    iteration would compute them again, from the beginning."""
+    lazy = [later for later in laters if later.call is None and not later.is_sent]
+    names = {name for later in lazy for name in later.collection.dask.layers}
+    mine = {later.collection.name for later in lazy}
+    others = [v for v in dict.fromkeys(waiting) if v.call is None and not v.is_sent] if lazy else []
+    return [v for v in others if (name := getattr(v.collection, "name", None)) in names and name not in mine]
 
 
 def _needed_again(targets: Sequence[Later], calls: Sequence[Call], waiting: Sequence[Later]) -> list[Later]:

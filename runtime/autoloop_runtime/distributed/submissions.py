@@ -64,6 +64,8 @@ class Submission:
         Which of them, and which output of that, gives each of the values.
     use : Use or None
         The template that it is written by.
+    besides : list of Later
+        What else becomes futures, as others will be made of it.
     sources : list
         Collections that were persisted, as they were before. The futures in them are wanted until the scheduler has
         read the graph, which takes it some time: what is let go of meanwhile is lost to what needs it.
@@ -75,11 +77,12 @@ class Submission:
     calls: list[Call]
     origins: dict[Later, tuple[Call, int]]
     use: Use | None = None
+    besides: list[Later] = field(default_factory=list)
     sources: list[Any] = field(default_factory=list)
 
     def clear(self) -> None:
         """Let go of everything: the traceback of a failure may hold this for long."""
-        for left in (self.laters, self.asked, self.iterations, self.calls, self.origins, self.sources):
+        for left in (self.laters, self.asked, self.iterations, self.calls, self.origins, self.besides, self.sources):
             left.clear()
         self.use = None
 
@@ -208,14 +211,15 @@ class Locally:
 
 def persist_all(submission: Submission, sender: Sender) -> None:
     """Have Dask compute the values of a submission, each with the graph that it has."""
-    submission.sources += [later.collection for later in submission.laters]
-    for later, collection in zip(submission.laters, sender.persist(list(submission.sources))):
+    laters = [*submission.laters, *submission.besides]
+    submission.sources += [later.collection for later in laters]
+    for later, collection in zip(laters, sender.persist(list(submission.sources))):
         later.become(collection)
 
 
 def hold(laters: Sequence[Later], sender: Sender, submission: Submission) -> None:
     """Have the parts of values that a template is given; of those that are lazy yet, have them computed together."""
-    lazy = [later for later in laters if not later.is_sent]
+    lazy = [later for later in (*laters, *submission.besides) if not later.is_sent]
     sources = [later.collection for later in lazy]
     submission.sources += sources
     for later, made in zip(lazy, sender.persist(sources) if sources else ()):
