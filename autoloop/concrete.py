@@ -190,7 +190,8 @@ class ConcreteFunction(CalledAs, NeverSent):
                 if place in shared or place in memory.first:
                     self._fixed.append((True, None))
                 elif isinstance(leaf, (Tensor, Stored)):
-                    tensors.append(convert_to_tensor(leaf))
+                    tensor = convert_to_tensor(leaf)
+                    tensors.append(tensor if graph.theirs is None else graph.theirs.as_result(leaf, tensor))
                     kinds.append(own_kind(leaf))
                     made.append(leaf)
                     self._fixed.append((False, None))

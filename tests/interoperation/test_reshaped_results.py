@@ -157,3 +157,49 @@ def test_what_does_not_fit_is_told_at_the_line_in_plain_pythons_words(f):
     assert str(got.value).rstrip() == str(want.value)
     line = next(one.lineno for one in want.traceback if one.name == f.__name__)
     assert (f.__name__, line) in [(one.name, one.lineno) for one in got.traceback]
+
+
+def set_to(f):
+    """Return a function that writes to what another gives, and gives the argument besides."""
+
+    def set_(x):
+        y = f(x)
+        y[0] = 7.0
+        return x, y
+
+    return set_
+
+
+#: some of these give the very array that they are given, some a new one
+HANDED_ON = [
+    lambda x: x.reshape(x.shape), lambda x: x.reshape(4, -1), lambda x: np.reshape(x, (4, 2)), lambda x: x[:],
+    lambda x: x[:, 0:2], lambda x: x.transpose(0, 1), lambda x: x.swapaxes(0, 0), lambda x: np.moveaxis(x, 0, 0),
+    lambda x: x.astype(float), lambda x: x.squeeze(), lambda x: np.atleast_1d(x), lambda x: x.real, lambda x: x.copy(),
+    lambda x: np.pad(x, 0), lambda x: np.concatenate([x]), lambda x: np.where(True, x, x), lambda x: np.rot90(x, 4),
+    lambda x: np.flip(x, ()), lambda x: np.roll(x, 0), lambda x: x.T.T, lambda x: x.reshape(-1).reshape(-1),
+    lambda x: np.ravel(x), lambda x: x * 1, lambda x: np.take(x, [0, 1, 2, 3], axis=0),
+]  # fmt: skip
+
+
+@each(HANDED_ON)
+def test_lazy_ones_that_are_handed_on_are_the_same_array(f):
+    """What was written to ``x.reshape(x.shape)`` was not written to ``x``, nor to one result if it was another."""
+    da = pytest.importorskip("dask.array")
+
+    def two(x):
+        return x, f(x), f(x)
+
+    def one_twice(x):
+        y = f(x)
+        return y, [y], x
+
+    for g in (set_to(f), two, one_twice):
+        found = []
+        for function in (g, al.function(g)):
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore" if g not in (two, one_twice) else "error", ".* runs as plain Python")
+                result = function(x := da.from_array(V, chunks=2))
+            x[1] = 5.0
+            flat = al.nest.flatten(result)
+            found.append(([[one is other for other in (x, *flat)] for one in flat], held(x, *flat)))
+        assert found[0] == found[1]

@@ -178,7 +178,7 @@ class References:
     def given_views(self, theirs: Any, made: Any, again: Callable[[Any], Any], is_array: bool) -> Any:
         """Return what a function of NumPy's gave of this array as what NumPy gives; None if that is no view of it."""
         name = name_of_view(theirs)
-        return None if name is None else linked(self, name, made, again, is_array)
+        return None if name is None else _given(self, name, made, again, is_array)
 
     @property
     def is_writeable(self) -> bool:
@@ -319,9 +319,20 @@ def _refuse_copy(array: References) -> None:
         theirs.refuse("copy.copy")
 
 
+def _given(array: References, name: str, made: Any, again: Callable[[Any], Any], is_array: bool) -> Any:
+    others = theirs_here() if isinstance(made, Tensor) and array.shape.rank else None
+    if others is not None and (is_itself := others.is_itself(array, again)) is not None:
+        return array if is_itself else array.kind_of_part(made, is_array)(made)
+    return linked(array, name, made, again, is_array)
+
+
 def _viewed(array: References, kind: Any, view: View, made: Tensor, layout: Any) -> Any:
     if (theirs := theirs_here()) is not None and theirs.are_apart(array):
-        return kind(made) if theirs.is_another(array, made, view.index) else _apart(array, kind(made))
+        if theirs.is_another(array, made, view.index):
+            return kind(made)
+        if view.real is not None and (is_itself := theirs.is_itself(array, view.real)) is not None:
+            return array if is_itself else kind(made)
+        return _apart(array, kind(made))
     new = kind.__new__(kind)
     new.dtype, new.storage, new.view_of = made.dtype, array.storage, view
     new._layout, new._seen = layout, (array.storage.version, current_graph(), made.plain)

@@ -11,10 +11,12 @@ another thing for one of both: plain Python runs the function then.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from ..base import nest
 from .foreign_tensors import Namespace
 from .graph import PARAMETER
 from .numpys_beside import NumpysBeside
@@ -46,7 +48,7 @@ class Theirs(NumpysBeside):
         See ``ForbiddenForms``.
     """
 
-    __slots__ = ("_are_fixed", "_make", "_names")
+    __slots__ = ("_are_fixed", "_make", "_names", "_results")
 
     def __init__(
         self, namespace: Namespace, names: Callable[[Theirs], Any], make: Callable[[Tensor], Any],
@@ -54,6 +56,8 @@ class Theirs(NumpysBeside):
     ) -> None:  # fmt: skip
         super().__init__(namespace, is_wanted)
         self._names, self._make = names, make
+        #: the memory of results -> what gives them; by the one thread that traces
+        self._results: dict[Any, Tensor] = {}
         #: whether operators never change one in place
         self._are_fixed = not hasattr(namespace.array, "__iadd__")
 
@@ -93,6 +97,47 @@ class Theirs(NumpysBeside):
         entries = index if isinstance(index, tuple) else (index,)
         is_turned = any(isinstance(one, slice) and one.step not in (None, 1) for one in entries)
         return is_turned or (array.shape.as_tuple(), array.dtype) != (part.shape.as_tuple(), part.dtype)
+
+    def is_itself(self, array: Any, again: Callable[[Any], Any]) -> bool | None:
+        """Return whether what the library's function gives of an array is that very array, as it does of another of the
+        same shape; None if only a run knows."""
+        if not self._are_fixed or not self.holds(array) or not array.shape.is_fully_defined():
+            return None
+        one = self._like(array)
+        with suppress(Exception):  # of what the library lacks, or refuses
+            return again(one) is one
+        return None
+
+    def as_result(self, leaf: Any, tensor: Tensor) -> Tensor:
+        """Return a result as the graph gives it: what has become an input again without being one, as of ``x.T.T``, is
+        an array of its own to some libraries."""
+        is_input = tensor.node is not None and tensor.node.op is PARAMETER
+        if not (self._are_fixed and is_input and self.surely_holds(leaf)) or leaf.storage.choice is not None:
+            return tensor
+        if leaf.storage not in self._results:
+            self._results[leaf.storage] = call("copied", tensor)
+        return self._results[leaf.storage]
+
+    def handed_on(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Any, made: Any) -> Any:
+        """Return what a function of NumPy's has made: an argument itself, where the library's function gives that."""
+        if not (self._are_fixed and self.surely_holds(made) and made.shape.is_fully_defined()):
+            return made
+        form = made.dtype, made.shape
+        leaves = [one for one in nest.flatten([list(args), kwargs]) if hasattr(type(one), "storage")]
+        same = [one for one in leaves if (one.dtype, one.shape) == form and self.surely_holds(one)]
+        if not same or not self.has_own(function) or not all(one.shape.is_fully_defined() for one in leaves):
+            return made
+        likes = {id(one): self._like(one) for one in leaves}
+        given = nest.map_structure(lambda one: likes.get(id(one), one), [list(args), dict(kwargs)])
+        with suppress(Exception):
+            found = function(*given[0], **given[1])
+            return next((one for one in same if likes[id(one)] is found), made)
+        return made
+
+    def _like(self, array: Any) -> Any:
+        """Return an array of the library's like one of the trace, of which nothing is computed."""
+        shape = array.shape.as_tuple()
+        return self.namespace.xp.zeros(shape, dtype=self.namespace.dtype(array.dtype), chunks=-1 if shape else ())
 
     def untold(self, results: Sequence[Any]) -> Sequence[Any]:
         """Return the results of which a run does not tell which arrays they are; see ``_is_told``."""

@@ -402,7 +402,9 @@ def as_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     given = _array_numpy_gives(theirs, args, kwargs, made)
     if (others := theirs_here()) is None:
         return given
-    return others.answered(theirs, args, given) if gives_number(theirs, args) else others.given(args, given)
+    if gives_number(theirs, args):
+        return others.answered(theirs, args, given)
+    return others.handed_on(theirs, args, kwargs, others.given(args, given))
 
 
 def _array_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], made: Any) -> Any:

@@ -21,7 +21,7 @@ from .segmented_run import Run
 from .standing import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from ..dataflow.flat_graph import Lowered
     from ..namespaces import Namespace
@@ -38,10 +38,14 @@ class ForeignRun:
         The library.
     foreign : collection of int
         Which inputs are its arrays.
+    first : sequence of int
+        Which output each of them is the same array as, itself if it is the first.
     """
 
-    def __init__(self, graph: Graph, namespace: Namespace, foreign: Collection[int]) -> None:
-        self.namespace = namespace
+    def __init__(
+        self, graph: Graph, namespace: Namespace, foreign: Collection[int], first: Sequence[int]
+    ) -> None:  # fmt: skip
+        self.namespace, self._first = namespace, first
         if namespace.is_lazy and not graph.keeps_checkpoints:
             graph = _by_chunks(graph, foreign)
         # what is refused is at once, whatever will run it
@@ -70,7 +74,8 @@ class ForeignRun:
         if self.refused is not None:
             raise self.refused.with_traceback(None)
         try:
-            return self._run(values, state)
+            made = self._run(values, state)
+            return self._set_apart(values, made) if self.namespace.is_lazy else made
         except NamespaceRefusal as refusal:
             self.refused = refusal
             raise
@@ -82,6 +87,18 @@ class ForeignRun:
             raise told
         finally:
             del told  # its traceback has this frame
+
+    def _set_apart(self, values: Sequence[Any], made: list[Any]) -> list[Any]:
+        """Return the outputs, an array of its own for each that the library's function has given back as it was: what
+        changes one in place must not change another."""
+        seen = {id(value) for value in values}
+        for k, one in enumerate(made):
+            if self._first[k] < k:
+                made[k] = made[self._first[k]]
+            elif id(one) in seen and self.namespace.holds(one):
+                made[k] = type(one)(one.dask, one.name, one.chunks, meta=one)
+            seen.add(id(one))
+        return made
 
     def _told(self, error: BaseException) -> BaseException:
         """Return what is said of an error: what befell a cluster in our words."""

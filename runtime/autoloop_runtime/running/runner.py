@@ -171,7 +171,9 @@ def _foreign(graph: Graph, optimized: Graph, executor: str) -> Runner:
     optimized.theirs = theirs = graph.root.theirs
     foreign = [k for k, t in enumerate(graph.inputs) if theirs.known.get(t)]
     check_dtypes(graph)
-    run = ForeignRun(optimized, theirs.namespace, foreign)
+    known: dict[Any, int] = {}
+    first = [known.setdefault(t, k) for k, t in enumerate(graph.outputs)]
+    run = ForeignRun(optimized, theirs.namespace, foreign, first)
     return Runner(run, optimized, executor, said_of(theirs.namespace))
 
 
