@@ -395,6 +395,8 @@ class WorldInputs:
         """Tell a graph of the trace that fills it."""
         for name, setting in request.settings.items():
             setattr(graph, name, setting)
+        if graph.theirs is not None:
+            graph.theirs.forget()
         if self._has_foreign:
             state.let_be_theirs(graph, request, self.leaves, self.places)
 

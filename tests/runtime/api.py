@@ -124,6 +124,7 @@ from autoloop_runtime.distributed import (
     remote_driver,
     remote_regions,
     remote_values,
+    stopped_runs,
     windows,
 )
 from autoloop_runtime.distributed import chunk_programs as chunk_programs

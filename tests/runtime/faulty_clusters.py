@@ -6,7 +6,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +58,51 @@ def listed(x, n):
     return x, found[3] + 1.0, found[-1] + 1.0
 
 
+def read_back(x, n):
+    found, k = [x], 0
+    while k < n:
+        found.append(found[-1] * 0.5 + found[0].max() * 0.1)
+        k += 1
+    return found[3] + 1.0, found
+
+
+def beside(x, n):
+    """Two loops of which neither needs the other."""
+    y, i, j = x + 1.0, 0, 0
+    while i < n:
+        x = x * 0.5 + x.max() * 0.1
+        i += 1
+    while j < n:
+        y = y * 0.25 + y.min() * 0.1
+        j += 1
+    return x, y
+
+
+def beside_with_lists(x, n):
+    first, second, y, i, j = [], [], x + 1.0, 0, 0
+    while i < n:
+        x = x * 0.5 + x.max() * 0.1
+        first.append(x.sum())
+        i += 1
+    while j < n:
+        y = y * 0.25 + y.min() * 0.1
+        second.append(y + j)
+        j += 1
+    return x, first, second
+
+
+def until_both_move_no_more(x, least):
+    """Each with a condition that is fetched."""
+    y, first, second = x + 1.0, np.inf, np.inf
+    while first > least:
+        new = x * 0.75 + 0.25 * np.sin(x) + 0.01 * x.mean()
+        first, x = np.abs(new - x).max(), new
+    while second > least:
+        new = y * 0.75 + 0.25 * np.cos(y)
+        second, y = np.abs(new - y).max(), new
+    return x, y
+
+
 def mapped(x, n):
     for _ in range(n):
         x = al.map_fn(lambda row: np.tanh(row @ MIX) + 0.1 * row.mean(), x)
@@ -91,6 +137,15 @@ def steps(x, n):
     for _ in range(n):
         x = 1.01 * np.sin(x) + 0.01 * x.max()
     return (x * x).sum()
+
+
+def steps_beside(x, n):
+    a, b = x, x * 0.5
+    for _ in range(n):
+        a = 1.01 * np.sin(a) + 0.01 * a.max()
+    for _ in range(n):
+        b = 0.99 * np.cos(b) + 0.01 * b.min()
+    return (a * b).sum()
 
 
 def loss_by_rows(x, n):
@@ -137,10 +192,14 @@ class Program:
     is_ours: bool = True
 
 
+#: NumPy runs them as they are
+CONDITIONS = (until_it_moves_no_more, until_both_move_no_more)
+
+
 def _of(f, n=12, x=ROWS):
     """A function of a chunked array; functional forms without Dask are autoloop's, too."""
     fast = al.function(f)
-    return Program(lambda _: fast(chunked(x), n), lambda: (f if f in (until_it_moves_no_more,) else fast)(x, n))
+    return Program(lambda _: fast(chunked(x), n), lambda: (f if f in CONDITIONS else fast)(x, n))
 
 
 def _gradient(f, n, memory):
@@ -166,6 +225,10 @@ PROGRAMS = {
     "condition": _of(until_it_moves_no_more, 0.005),
     "nested": _of(nested, np.int64(6)),
     "list": _of(listed, np.int64(25)),
+    "list that is read": _of(read_back, np.int64(25)),
+    "loops beside": _of(beside, np.int64(20)),
+    "loops beside, lists": _of(beside_with_lists, np.int64(15)),
+    "loops beside, conditions": _of(until_both_move_no_more, 0.005),
     "map": _of(mapped, np.int64(40)),
     "scan": _of(scanned, np.int64(10)),
     "fold": _of(folded, np.int64(15)),
@@ -173,6 +236,7 @@ PROGRAMS = {
     "gradient": _gradient(steps, np.int64(8), None),
     "gradient, checkpoints": _gradient(steps, np.int64(8), "checkpoint"),
     "gradient of rows": _gradient(loss_by_rows, np.int64(3), None),
+    "gradient, loops beside": _gradient(steps_beside, np.int64(8), "checkpoint"),
     "executor": Program(lambda _: _chains(*BIG, np.int64(12)), lambda: chains(*BIG, 12)),
     "Client.map": Program(
         lambda client: client.gather(client.map(_slow, VALUES, n=LONG)), lambda: [_slow(v, LONG) for v in VALUES]
@@ -197,6 +261,22 @@ def numbers(made: Any) -> list[np.ndarray]:
 
 
 # -- faults --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def bound(seconds: int = 200) -> Iterator[None]:
+    """Have what hangs fail: no call takes as long."""
+
+    def fails(*_: Any) -> None:
+        raise TimeoutError(f"not over after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, fails)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class Counting(distributed.SchedulerPlugin):

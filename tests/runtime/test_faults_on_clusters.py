@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import re
+import threading
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
 from autoloop.distributed import Client
-from faulty_clusters import PROGRAMS, Counting, Fault, numbers
+from faulty_clusters import PROGRAMS, Counting, Fault, bound, numbers
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -18,6 +22,9 @@ pytestmark = pytest.mark.nightly
 
 #: faults that a call outlives
 OUTLIVED = ("killed", "both killed", "stopped", "paused", "joined", "retired")
+#: of a run over a cluster: what holds arrays and futures
+RUNS = "autoloop_runtime.distributed"
+OF_RUNS = ("_Driver", "_Run", "Anchors", "RecoveredLoop", "Submission", "Later", "Held", "Sent", "Mailbox")
 #: where in a call, of its tasks
 PLACES = (0.2, 0.6)
 #: memory is the limit of those that are paused; more is no reason to kill one
@@ -90,7 +97,8 @@ def fallen(name, kind, at, client):
     scheduler, counting = client.cluster.scheduler, Counting(fault.plan(kind, at))
     scheduler.add_plugin(counting)
     try:
-        return numbers(PROGRAMS[name].call(Client(client))), fault
+        with bound():
+            return numbers(PROGRAMS[name].call(Client(client))), fault
     finally:
         fault.close()
         scheduler.remove_plugin(counting.name)
@@ -108,9 +116,30 @@ def test_no_number_changes(name, kind, place, client, tasks):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-14)
 
 
+def ours():
+    """Threads of ours, but those that wait for work of any call, and the objects of runs over a cluster."""
+    gc.collect()
+    threads = [one.name for one in threading.enumerate() if re.match(r"autoloop(?!-\d+$)", one.name)]
+    kept = [type(one).__qualname__ for one in gc.get_objects() if type(one).__module__.startswith(RUNS)]
+    return Counter(threads + [name for name in kept if name in OF_RUNS])
+
+
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_ctrl_c_lets_go_of_all_there_is(name, place, client, tasks):
-    at = max(int(tasks(name, client) * place), 1)
-    with pytest.raises(KeyboardInterrupt):
+    at, before = max(int(tasks(name, client) * place), 1), ours()
+    with pytest.raises(KeyboardInterrupt) as caught:
         fallen(name, "Ctrl-C", at, client)
+    del caught
+    until = time.monotonic() + 20
+    while (left := ours() - before) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not left
+    until = time.monotonic() + 20  # a task that has begun is done to its end
+    while any(held := client.run(in_hand).values()) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(held)
+
+
+def in_hand(dask_worker):
+    return len(dask_worker.data) + len(dask_worker.state.executing)

@@ -1,17 +1,23 @@
-"""Workers that are killed in any iteration of the six loops, forward and backward: no number changes, nothing stays."""
+"""Workers that are killed in any iteration of the six loops, forward and backward, of loops with lists, and of those
+that are run beside each other: no number changes, nothing stays."""
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
+import threading
 import time
+from functools import partial
 
 import api
 import autoloop as al
 import numpy as np
 import pytest
+from autoloop.distributed import LostCluster
 from distributed_programs import PROGRAMS
+from faulty_clusters import beside, beside_with_lists, bound, numbers
 from watched_windows import watched
 
 da = pytest.importorskip("dask.array")
@@ -40,7 +46,7 @@ class Killing:
 
 
 def leaves(result):
-    return result if isinstance(result, tuple) else (result,)
+    return result if isinstance(result, tuple | list) else (result,)
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +74,10 @@ def client(cluster):
         yield client
         cluster.processes.update(client.run(os.getpid, on_error="ignore").values())
         until = time.monotonic() + 30  # keys are forgotten when the scheduler comes to it
-        while (left := [*client.futures, *client.run_on_scheduler(known)]) and time.monotonic() < until:
-            os.sched_yield()
+        while (left := [*client.futures, *map(str, cluster.scheduler.tasks)]) and time.monotonic() < until:
+            time.sleep(0.01)
         assert not left
-
-
-def known(dask_scheduler):
-    return [str(key) for key in dask_scheduler.tasks]
+        assert not [one for one in threading.enumerate() if one.name.startswith("autoloop-loop")]
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +91,8 @@ def killed(client, monkeypatch, kill, call):
     """What a call gives, on a cluster a worker of which is killed in an iteration."""
     told = Killing(client, kill)
     watched(monkeypatch, told.computed)
-    found = [np.asarray(one) for one in leaves(call())]
+    with bound():
+        found = [np.asarray(one) for one in leaves(call())]
     assert told.is_done or kill == NEVER, told.total
     return found
 
@@ -189,3 +193,129 @@ def test_what_a_loop_has_given_outlives_a_worker(which, turns, client):
     assert np.allclose(made.compute(), expected, rtol=1e-12)
     del made
     assert np.allclose(later.compute(), expected + 1.0, rtol=1e-12)
+
+
+# -- lists, and loops beside each other ----------------------------------------------------------------------------
+
+
+class KillingBoth(Killing):
+    """Kills the other worker, too: some iterations later, or when another one has come in the place of the first."""
+
+    def __init__(self, client, iteration, is_in_turn):
+        super().__init__(client, iteration)
+        self._client, self._is_in_turn, self._second = client, is_in_turn, None
+        self._lock = threading.Lock()  # loops beside each other tell of it on threads of their own
+        there = {process: address for address, process in client.run(os.getpid).items()}
+        self._first = there.pop(self.process)
+        (self.other,) = there
+
+    def computed(self, done):
+        with self._lock:
+            super().computed(done)
+            if self.is_done and self._second is None:
+                self._second = done if self._is_in_turn else done + 2
+                if self._is_in_turn:
+                    self._await_another()
+            if self._second is not None and self._second <= done and self.other is not None:
+                os.kill(self.other, signal.SIGKILL)
+                self.other = None
+
+    def _await_another(self):
+        workers, until = self._client.cluster.scheduler.workers, time.monotonic() + 60
+        while (self._first in workers or len(workers) < 2) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert len(workers) == 2
+
+
+def appended(x, n):
+    found, k = [], 0
+    while k < n:
+        x = x * 0.5 + x.max() * 0.1
+        found.append(x + k)
+        k += 1
+    return x, found
+
+
+def read(x, n):
+    found, k = [x], 0
+    while k < n:
+        x = x * 0.5 + found[k // 2].max() * 0.1
+        found.append(x)
+        k += 1
+    return found
+
+
+def taken_off(x, n):
+    found, k = [x, x + 1.0], 0
+    while k < n:
+        x = found.pop() * 0.5 + x.max() * 0.1
+        found.append(x + k)
+        k += 1
+    return x, found
+
+
+def more(x, found, n):
+    k = 0
+    while k < n:
+        x = x * 0.5 + found[-1].max() * 0.1
+        found.append(x + k)
+        k += 1
+    return x
+
+
+def from_call_to_call(x, n, f=more):
+    """The list has more elements with each call."""
+    found = [x * 2.0]
+    for _ in range(3):
+        x = f(x, found, n // 3)
+    return x, found
+
+
+#: each, and how many iterations it has, of all its loops together
+LISTED = {
+    "appended": (appended, 12), "read": (read, 12), "taken off": (taken_off, 12),
+    "from call to call": (from_call_to_call, 12), "beside": (beside, 24), "beside, lists": (beside_with_lists, 24),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", [0.0, 0.3, 0.6, 0.8])
+@pytest.mark.parametrize("how", ["one", "both", "in turn"])
+@pytest.mark.parametrize("name", LISTED)
+def test_lists_and_loops_beside_each_other(name, how, place, client, monkeypatch):
+    f, rounds = LISTED[name]
+    fast = partial(f, f=al.function(more)) if f is from_call_to_call else al.function(f)
+    x, n = np.arange(40.0), np.int64(12)
+    kill = int(place * rounds)
+    told = Killing(client, kill) if how == "one" else KillingBoth(client, kill, how == "in turn")
+    watched(monkeypatch, told.computed)
+    try:
+        with bound():
+            found = numbers(fast(da.from_array(x, chunks=10), n))
+    except LostCluster:  # what an earlier call gave was on these two
+        assert name == "from call to call" and how != "one" and told.other is None
+        return
+    assert told.is_done and (how == "one" or told.other is None), told.total
+    for one, other in zip(found, numbers(f(x, 12)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+    del fast
+    gc.collect()  # a first try of a trace, which was given the list as well, is a cycle
+
+
+def steps_beside(x, n):
+    a, b = x, x * 0.5
+    for _ in range(n):
+        a = 1.01 * np.sin(a) + 0.01 * a.max()
+    for _ in range(n):
+        b = 0.99 * np.cos(b) + 0.01 * b.min()
+    return (a * b).sum()
+
+
+@pytest.mark.parametrize("kill", [0, 7, 15, 23, 26, 33, 40])
+@pytest.mark.parametrize("memory", [None, "checkpoint"])
+def test_gradients_of_loops_beside_each_other(memory, kill, client, monkeypatch):
+    both = al.value_and_grad(al.function(steps_beside, gradient_memory=memory))
+    x, n = np.linspace(0.1, 1.0, 12), np.int64(12)
+    expected = both(x, n)
+    found = killed(client, monkeypatch, kill, lambda: both(da.from_array(x, chunks=4), n))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from watched_windows import watched
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("array_api_compat")
@@ -117,3 +118,59 @@ def test_a_cluster_that_is_closed_in_the_middle_ends_the_run(function, monkeypat
         with pytest.raises(LostCluster, match="AL616"):
             al.function(function)(da.from_array(np.arange(4.0), chunks=2), np.int64(1 << 40))
         closed[0].join()
+
+
+@pytest.mark.parametrize("function", [beside_each_other, one_loop])
+def test_what_is_sent_while_the_client_closes_is_not_waited_for(function, client, monkeypatch):
+    """Dask takes it, and never tells what becomes of it."""
+    watched(monkeypatch, lambda done: setattr(client, "status", "closing") if done > 2 else None)
+    try:
+        with pytest.raises(LostCluster, match="AL616"):
+            al.function(function)(da.from_array(np.arange(4.0), chunks=2), np.int64(1 << 40))
+    finally:
+        client.status = "running"
+
+
+def test_what_a_closed_client_had_is_not_looked_for_here(client, monkeypatch):
+    """Without a client a loop runs on Dask's own threads, which know of no futures."""
+    x = da.from_array(np.arange(4.0), chunks=2).persist()
+    monkeypatch.setattr(api.dask_engine, "dask_client", lambda given: None)
+    monkeypatch.setattr(api.loop_recovery, "recovered", lambda *args: None)
+    with dask.config.set(scheduler="synchronous"), pytest.raises(LostCluster, match="was closed"):
+        al.function(decided)(x, np.int64(3))
+
+
+GOES_ON = threading.Event()
+
+
+def waits():
+    GOES_ON.wait(60)
+
+
+def test_who_waits_for_futures_is_stopped(client):
+    GOES_ON.clear()
+    stop, future = api.stopped_runs.Stop(), client.submit(waits, pure=False)
+    timer = threading.Timer(0.1, stop.stop)
+    timer.start()
+    try:
+        with api.stopped_runs.set_stop(stop), pytest.raises(api.stopped_runs.StoppedRun):
+            api.stopped_runs.wait_for(client, [future])
+    finally:
+        GOES_ON.set()
+        timer.join()
+    api.stopped_runs.wait_for(client, [future])
+    assert future.status == "finished"
+
+
+def test_threads_that_cannot_be_begun_are_not_waited_for(client, monkeypatch):
+    begins = threading.Thread.start
+
+    def start(thread):
+        if thread.name == "autoloop-loop-1":
+            raise RuntimeError("can't start new thread")
+        begins(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(RuntimeError, match="new thread"):
+        al.function(beside_each_other)(da.from_array(np.arange(4.0), chunks=2), np.int64(1 << 40))
+    assert not [one for one in threading.enumerate() if one.name.startswith("autoloop-loop")]

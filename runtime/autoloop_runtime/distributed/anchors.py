@@ -12,14 +12,18 @@ Dask never goes back beyond what has lost a dependency. So when a worker dies, w
 lost with it, and whoever runs the loop goes on from what is left of the anchor. The one before stays until this one is
 whole; with it goes all that was computed in between.
 
-What a loop gives is with nobody who would go on: there Dask itself has to find its way. So of its chunks two are made::
+What a loop gives is with nobody who would go on: there Dask itself has to find its way. So of its chunks three are
+made::
 
-    chunk  ->  origin  ->  chunk that is given
+    chunk  ->  origin  ->  copy  ->  chunk that is given
+                 |           |       there too: the same memory
                  |         on another worker
-               on the same worker, of a token as well, and held as long as what is given
+               on the same worker, of a token as well; both are held as long as what is given
 
-When the worker of the origin dies, what was made of it stays; when the other one does, Dask makes it again. So are the
-elements of lists, and checkpoints for a gradient, from the first anchor behind them on: none is made a second time.
+When the worker of the origin dies, what was made of it stays; when the other one does, Dask makes it again. Nobody takes
+the first two, so they never move: of what is taken Dask has two for a while and drops any, so that both it and its
+origin could come to lie on one worker. So are the elements of lists, and checkpoints for a gradient, from the first
+anchor behind them on: none is made a second time.
 """
 
 from __future__ import annotations
@@ -36,7 +40,8 @@ from ..base.dataclass import dataclass
 from ..namespaces.chunk_kernels import dask_array
 from .apart_errors import apart, spent
 from .fresh_names import FreshNames
-from .remote_cluster import LostCluster
+from .remote_cluster import LostCluster, check_open
+from .stopped_runs import wait_for
 
 #: how often an anchor is made again when workers die while it is
 TRIES = 5
@@ -113,7 +118,7 @@ class Anchors:
             found = [
                 (array.name, one) for array in given for nodes in array.dask.layers.values() for one in nodes.values()
             ]
-            pairs = [(name, one, getattr(one, "origin", one)) for name, one in found]
+            pairs = [(name, *getattr(one, "sources", (one, one))) for name, one in found]
             there = [one for pair in pairs for one in pair[1:] if one.status == "finished"]
             held = self._client.who_has(there) if there else {}
             for name, *two in pairs:
@@ -129,7 +134,7 @@ class Anchors:
         Raises
         ------
         LostError
-            If a chunk and its origin are both gone.
+            If a chunk and all that it was made of are gone.
         """
         given = [array for array in arrays if array.name.startswith(_GIVEN)]
         nodes = [node for array in given for layer in array.dask.layers.values() for node in layer.values()]
@@ -144,8 +149,8 @@ class Anchors:
             As ``anchored`` does.
         """
         anchor, made = self._anchor(arrays, True)
-        for given, origin in anchor.chunks:
-            given.origin = origin  # whoever has the array has this, too, also one that is not computed of it yet
+        for given, *sources in anchor.chunks:
+            given.sources = sources  # whoever has the array has them, too, also one that is not computed of it yet
         return made
 
     def _anchor(self, arrays: Sequence[Any], is_end: bool = False) -> tuple[_Anchor, list[Any]]:
@@ -186,7 +191,7 @@ class Anchors:
         """Wait for futures; raises what a task has raised, ``LostError`` if something is gone."""
         if futures:
             try:
-                self._distributed.wait(futures)
+                wait_for(self._client, futures)
             except self._distributed.CancelledError as error:  # told below
                 spent(error)
         for future in futures:
@@ -226,8 +231,9 @@ class Anchors:
         here, there = self._places(futures)
         origins = self._made(f"{name}-origin", here, futures, token)
         self._wait(origins)
-        given = self._made(name, there, origins, None)
-        self._wait(given)
+        copies = self._made(f"{name}-copy", there, origins, None)
+        given = self._made(name, there, copies, None)
+        self._wait([*copies, *given])
         self._client.run(_without_past, [future.key for future in origins], on_error="ignore")
         moved: dict[str, list[Any]] = defaultdict(list)
         for origin, first, last in zip(origins, here, there):
@@ -236,7 +242,7 @@ class Anchors:
         for place, keys in moved.items():
             # the scheduler drops one of two that are the same, and must not choose the only one that is elsewhere
             self._client.run(_without_copies, keys, workers=[place], on_error="ignore")
-        return None if moved and not self._are_apart(origins, given) else [given, origins]
+        return None if moved and not self._are_apart(origins, copies) else [given, origins, copies]
 
     def _are_apart(self, kept: Sequence[Any], copies: Sequence[Any]) -> bool:
         """Return whether each copy is on another worker than what it is of."""
@@ -269,6 +275,7 @@ class Anchors:
             results = self._client.map(_same, *given, key=keys, pure=False, **where)
             for k, result in zip(those, results):
                 made[k] = result
+        check_open(self._client)
         return made
 
 

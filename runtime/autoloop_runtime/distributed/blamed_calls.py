@@ -6,6 +6,7 @@ from typing import Any
 
 from ..dataflow.kernels import explained
 from .laters import Call, Later
+from .remote_cluster import LostCluster
 from .submissions import Sender, Submission
 
 #: whose failures are no kernel's
@@ -17,7 +18,8 @@ def told(error: BaseException, submission: Submission, sender: Sender) -> BaseEx
 
     What the cluster itself says, that workers die or cannot be reached, is nobody's kernel: nothing is run again.
     """
-    if not isinstance(error, Exception) or type(error).__module__.split(".")[0] in _CLUSTERS:
+    is_of_cluster = isinstance(error, LostCluster) or type(error).__module__.split(".")[0] in _CLUSTERS
+    if is_of_cluster or not isinstance(error, Exception):
         return error
     made: dict[Call, tuple[Any, ...]] = {}
 

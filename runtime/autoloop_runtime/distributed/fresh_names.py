@@ -17,6 +17,7 @@ from typing import Any
 from ..namespaces.chunk_kernels import dask_array
 from .chunk_places import ChunkPlaces, largest_taken
 from .fused_chunks import Source, fused, known_of
+from .remote_cluster import check_open
 
 #: what the future of a value is that is there no more
 GONE = ("error", "cancelled", "lost")
@@ -58,10 +59,10 @@ class FreshNames:
         if not collections:
             return []
         if not all(type(one) is self._array and hasattr(one.dask, "layers") for one in collections):
-            return list(self._client.persist(list(collections)))
+            return self._persisted(collections)
         graph = self._graphs.HighLevelGraph.merge(*[one.dask for one in collections])
         if any(layer.annotations for layer in graph.layers.values()):
-            return list(self._client.persist(list(collections)))
+            return self._persisted(collections)
         graph, there = self._with_what_is_there(graph)
         wanted = [_flat(one) for one in collections]
         names, known = [key for keys in wanted for key in keys], known_of(graph)
@@ -88,12 +89,19 @@ class FreshNames:
         futures = self.send(renamed, made, {fresh[key]: there[one] for key, one in takes.items()})
         return [self._rebuilt(one, those) if those else one for one, those in zip(collections, futures)]
 
+    def _persisted(self, collections: Sequence[Any]) -> list[Any]:
+        """Return what Dask itself makes of collections."""
+        made = list(self._client.persist(list(collections)))
+        check_open(self._client)
+        return made
+
     def send(self, tasks: dict[Any, Any], keys: list[list[Any]], takes: Mapping[Any, Any]) -> list[list[Any]]:
         """Return the futures of some keys of a graph of tasks, which ``takes`` says the largest chunk of, by key."""
         # with a name of its own it is not made one of all that it contains
         graph = tasks if self._expression is None else self._expression(tasks, _determ_token=uuid.uuid4().hex)
         with self._places.preferring(takes if len(self._workers) > 1 else {}):
             futures: list[list[Any]] = self._client.get(graph, keys, sync=False)
+        check_open(self._client)
         self._places.note([future for those in futures for future in those])
         return futures
 

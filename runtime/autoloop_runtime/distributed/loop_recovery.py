@@ -187,7 +187,7 @@ class RecoveredLoop:
         """Return whether the scheduler answers."""
         try:
             self._client.sync(self._client.scheduler.identity, callback_timeout=10)
-        except (OSError, TimeoutError) as error:
+        except Exception as error:  # Dask's own of any kind where its client is closed meanwhile
             spent(error)
             return False
         return True

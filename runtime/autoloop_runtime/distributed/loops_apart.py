@@ -70,6 +70,7 @@ class _Run:
         self._known: dict[Tensor, Any] = dict(zip(of.inputs, values))
         self._made = {t for strand in of.strands for t in strand.gives}
         self._left, self._running = list(range(len(of.strands))), set[int]()
+        self._threads: dict[int, Any] = {}
         self._mailbox, self._stop = Mailbox(), Stop()
         self._failed: dict[int, BaseException] = {}
 
@@ -107,7 +108,9 @@ class _Run:
                 continue
             context = contextvars.copy_context()
             self._running.add(k)
-            _KIND.thread(context.run, (self._on_thread, k, run, given), name=f"autoloop-loop-{k}").start()
+            thread = _KIND.thread(context.run, (self._on_thread, k, run, given), name=f"autoloop-loop-{k}")
+            self._threads[k] = thread
+            thread.start()
             del given
 
     def _on_thread(self, number: int, run: Callable[[list[Any], RunState], list[Any]], given: list[Any]) -> None:
@@ -159,8 +162,8 @@ class _Run:
     def _note(self, number: int, values: Sequence[Any]) -> None:
         self._known.update(zip(self._of.strands[number].gives, values))
 
-    def _read(self) -> None:
-        for end in self._mailbox.take():
+    def _read(self, wait: bool = True) -> None:
+        for end in self._mailbox.take(wait):
             self._running.discard(end.number)
             if end.error is None:
                 self._note(end.number, end.values)
@@ -168,7 +171,13 @@ class _Run:
                 self._failed[end.number] = end.error
 
     def _end(self) -> None:
-        """Stop what is running, and wait until it has ended; Ctrl-C ends the waiting."""
+        """Stop what is running, and wait until it has ended; Ctrl-C ends the waiting.
+
+        A thread may not have been begun, where there can be no more of them, or Ctrl-C came before it.
+        """
         self._stop.stop()
         while self._running:
-            self._read()
+            is_alive = any(self._threads[k].is_alive() for k in self._running if k in self._threads)
+            self._read(wait=is_alive)
+            if not is_alive:
+                break

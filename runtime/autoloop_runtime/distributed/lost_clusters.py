@@ -29,6 +29,8 @@ def is_of_cluster(error: BaseException, is_running: bool) -> bool:
     kind = type(error)
     if kind.__module__.split(".")[0] in _PACKAGES and (kind.__name__ in _NAMES or isinstance(error, OSError)):
         return True
+    if not is_running and isinstance(error, Exception) and _where(error) == "distributed":
+        return True  # any kind, where an event loop ends or a connection is taken away in the middle
     # Python's own, raised where Dask waits: also for a scheduler that does not answer, in an event loop that has ended
     kinds = (TimeoutError, OSError) if is_running else (TimeoutError, OSError, RuntimeError)
     return isinstance(error, kinds) and _where(error) in _PACKAGES

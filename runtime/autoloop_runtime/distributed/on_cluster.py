@@ -12,6 +12,7 @@ from .apart_errors import apart
 from .fresh_names import FreshNames
 from .laters import Later
 from .mailbox import Mailbox
+from .remote_cluster import check_open
 from .submissions import Done, Fetched, Submission, array_of, hold, joined, persist_all
 
 
@@ -62,6 +63,7 @@ class OnCluster:
         asked = [(self._in_order(later), later.blocks) for _, later in submission.asked]
         every = [future for later in submission.laters for future in self._futures(later)]
         self._client.loop.add_callback(self._watch, submission, asked, every, mailbox)
+        check_open(self._client)  # its event loop may have ended
         return count
 
     def _send_tasks(self, submission: Submission) -> int:

@@ -128,7 +128,9 @@ class Cluster:
         self.submitted += 1
         there = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
         key = f"{name.replace('/', '.')}-autoloop-{id(self):x}-{next(self._serial)}"
-        return self.client.submit(call, *args, key=key, pure=False, **there)
+        made = self.client.submit(call, *args, key=key, pure=False, **there)
+        check_open(self.client)
+        return made
 
     def put(self, value: Any) -> Any:
         """Send an array; gives its future."""
@@ -176,6 +178,16 @@ def _waiting(client: Any) -> Any:
     if client.asynchronous:
         raise NoCluster("a client with asynchronous=True cannot wait for what a call needs: make one without [AL620]")
     return client
+
+
+def check_open(client: Any) -> None:
+    """Raise ``LostCluster`` if nobody will be told of what was sent last.
+
+    A client that closes says so first, and then tells all who wait for what it knows of. What it is given after that
+    it takes, and nobody is told.
+    """
+    if client.status in ("closing", "closed"):
+        raise LostCluster("the client of the cluster was closed while something was sent to it [AL616]")
 
 
 def set_current(client: Any) -> Setting[None]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..analysis.sizes import LARGE
 from .apart_errors import apart
-from .remote_cluster import Cluster
+from .remote_cluster import Cluster, check_open
 
 #: so many tasks may follow each other before a chain is cut
 LONGEST = 256
@@ -164,6 +164,7 @@ def tell_of(client: Any, future: Any, is_wanted: bool, tell: Tell) -> None:
         client.loop.add_callback(_fetch, client, future, tell)
     else:
         future.add_done_callback(lambda done: tell(done.key, _error_of(done), None))
+    check_open(client)  # its event loop may have ended
 
 
 async def _fetch(client: Any, future: Any, tell: Tell) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Sequence
 from contextvars import ContextVar
+from typing import Any
 
 from ..base.contexts import Setting
 from ..base.forks import Kind
 from .mailbox import Mailbox
+from .remote_cluster import check_open
 
 _STOP = Kind("Stop.lock", "the runs are the parent's")
 
@@ -61,3 +65,40 @@ def set_stop(stop: Stop) -> Setting[None]:
 def current_stop() -> Stop | None:
     """Return what stops the runs of this thread."""
     return _CURRENT.get()
+
+
+def wait_for(client: Any, futures: Sequence[Any]) -> None:
+    """Wait until futures are there, as ``distributed.wait``; a thread whose runs can be stopped waits no longer.
+
+    Raises
+    ------
+    StoppedRun
+        If they are stopped.
+    Exception
+        What Dask raises, of futures that were cancelled.
+    """
+    stop = current_stop()
+    if stop is not None:
+        mailbox = Mailbox()
+        stop.enter(mailbox)
+        try:
+            client.loop.add_callback(_tell, client, futures, mailbox)
+            check_open(client)
+            stop.check()
+            mailbox.take()
+            stop.check()
+        finally:
+            stop.leave(mailbox)
+    importlib.import_module("distributed").wait(futures)
+
+
+async def _tell(client: Any, futures: Sequence[Any], mailbox: Mailbox) -> None:
+    """Put a letter when futures are there, or will not be. Runs on the client's event loop."""
+    try:
+        with client.as_current():  # ``wait`` asks for it
+            waiting = importlib.import_module("distributed").wait(futures)
+        await waiting
+    except Exception:  # who waits finds out
+        pass
+    finally:
+        mailbox.put(None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -14,6 +15,7 @@ from ..namespaces.chunk_kernels import dask_array
 from .known_calls import chunk_keys
 from .laters import Call, Later
 from .mailbox import Mailbox
+from .remote_cluster import LostCluster
 from .task_templates import Use
 
 
@@ -182,7 +184,7 @@ class Locally:
                 count = self._compute(submission, submission.use)
             values = [self._value(later) for _, later in submission.asked]
         except Exception as error:
-            mailbox.put(Done(submission, error))
+            mailbox.put(Done(submission, _of_cluster(submission) or error))
             return count
         if values:
             mailbox.put(Fetched(submission, values))
@@ -207,6 +209,16 @@ class Locally:
 
     def cancel(self, submissions: Sequence[Submission]) -> None:
         """See ``Sender``; nothing is left behind by what has failed here."""
+
+
+def _of_cluster(submission: Submission) -> BaseException | None:
+    """Return what is said of what was to be computed here and is on a cluster: its client was closed meanwhile."""
+    future = getattr(sys.modules.get("distributed"), "Future", None)
+    given = [*submission.sources, *(later.collection for later in (submission.use.given if submission.use else ()))]
+    nodes = [node for one in given for layer in one.dask.layers.values() for node in dict(layer).values()]
+    if future is None or not any(isinstance(node, future) for node in nodes):
+        return None
+    return LostCluster("the client of the cluster that has what is computed next was closed [AL616]")
 
 
 def persist_all(submission: Submission, sender: Sender) -> None:

@@ -55,6 +55,11 @@ class ForeignTensors:
         #: thread that traces
         self.told: dict[Tensor, bool] = {}
 
+    def forget(self) -> None:
+        """Let go of the tensors of an earlier try of the trace, and so of its graph and all that it was traced with."""
+        self.known.clear()
+        self.told.clear()
+
     def of(self, tensor: Tensor) -> bool | None:
         """Return whether a tensor is one; None if that is not known."""
         todo = [tensor]
