@@ -20,8 +20,8 @@ made::
                  |         on another worker
                on the same worker, of a token as well; both are held as long as what is given
 
-When the worker of the origin dies, what was made of it stays; when the other one does, Dask makes it again. Nobody takes
-the first two, so they never move: of what is taken Dask has two for a while and drops any, so that both it and its
+When the worker of the origin dies, what was made of it stays; when the other one does, Dask makes it again. Nobody
+takes the first two, so they never move: of what is taken Dask has two for a while and drops any, so that it and its
 origin could come to lie on one worker. So are the elements of lists, and checkpoints for a gradient, from the first
 anchor behind them on: none is made a second time.
 """
