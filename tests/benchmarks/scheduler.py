@@ -21,6 +21,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -39,6 +40,8 @@ COLUMNS = {
     "TensorFlow": ("tensorflow", "function"),
     "TensorFlow 1.x": ("tensorflow", "session"),
 }
+#: where a column's interpreter is, what library, and which way
+Column = tuple[str, str, str]
 OURS, THEIRS, HAND = list(COLUMNS)[:2], list(COLUMNS)[4:], "NumPy by hand"
 #: where the table is put, without the extra ``native`` and with it
 PLACES = ("scheduler without native", "scheduler")
@@ -100,15 +103,19 @@ def together(rows: dict[str, Program]) -> Iterator[dict[str, Program]]:
     yield from found.values()
 
 
-def measure(rows: dict[str, Program], pythons: dict[str, str], quick: bool) -> list[Measured]:
+def measure(rows: dict[str, Program], columns: dict[str, Column], quick: bool) -> list[Measured]:
     """Some rows, in turns."""
     workers: dict[tuple[str, str], Worker] = {}
-    with tempfile.TemporaryDirectory() as scratch:
+
+    def settle(worker: Worker) -> None:  # what is compiled while runs go on is there then
+        worker.info |= worker.ask(LONG, before=QUICK_BEFORE if quick else BEFORE, settled=SETTLED)
+
+    # until any run counts, several are made at one time
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         try:
             for name, program in rows.items():
-                begin(name, program, pythons, quick, Path(scratch), workers)
-            for worker in workers.values():  # what is compiled while runs go on is there then
-                worker.info |= worker.ask(LONG, before=QUICK_BEFORE if quick else BEFORE, settled=SETTLED)
+                begin(name, program, columns, quick, Path(scratch), workers, pool)
+            list(pool.map(settle, workers.values()))
             for turn in range(QUICK_TURNS if quick else TURNS):
                 order = list(workers.values())
                 for worker in order[turn % len(order) :] + order[: turn % len(order)]:
@@ -128,34 +135,36 @@ def measure(rows: dict[str, Program], pythons: dict[str, str], quick: bool) -> l
 
 
 def begin(
-    name: str, program: Program, pythons: dict[str, str], quick: bool, scratch: Path,
-    workers: dict[tuple[str, str], Worker],
+    name: str, program: Program, columns: dict[str, Column], quick: bool, scratch: Path,
+    workers: dict[tuple[str, str], Worker], pool: ThreadPoolExecutor,
 ) -> None:  # fmt: skip
     """Add the processes of one row to ``workers``; they have made their first run, with the same results."""
     own: dict[str, Worker] = {}
     results: dict[str, Path] = {}
-    for column, (library, way) in COLUMNS.items():
-        if library in pythons and _is_there(program, library, way):
+    for column, (python, library, way) in columns.items():
+        if _is_there(program, library, way):
             told = [name, library, way, str(int(quick))]
-            own[column] = workers[name, column] = Worker(
-                pythons[library], "scheduler_worker.py", told, ON_ONE_THREAD
-            )  # fmt: skip
-    for column, worker in own.items():
+            own[column] = workers[name, column] = Worker(python, "scheduler_worker.py", told, ON_ONE_THREAD)
+
+    def first(column: str) -> None:
         path = scratch / f"{name} {column}.npz"
         try:
-            worker.ask(LONG)
-            worker.info = worker.ask(LONG, path=str(path))
+            own[column].ask(LONG)
+            own[column].info = own[column].ask(LONG, path=str(path))
             results[column] = path
         except Failed as failure:
             print(f"{name}, {column}: {failure}", file=sys.stderr)
             workers.pop((name, column)).stop()
+
+    list(pool.map(first, own))
     compare(name, results)
 
 
 def gains(rows: list[Measured]) -> Iterator[str]:
     """What the second worker gives to chains that do not need each other; what a light node takes beside heavy ones."""
     named = {row.name: row.values for row in rows}
-    pairs = [("two chains", "chains"), ("chains of short kernels", "many")]
+    pairs = [("two chains", "chains"), ("two chains 768×768", "heavy"), ("two chains of long rows", "waves")]
+    pairs += [("chains of short kernels", "many")]
     for where, first in (("", "short"), (", in a loop", "looped")):
         pairs += [(f"chains of {size} µs a node{where}", f"{first} {size}") for size in (2, 5, 10, 20)]
     for what, first in pairs:
@@ -206,14 +215,20 @@ def main() -> None:
         type=lambda text: text.split(","),
         help="names of rows, or what they begin with: " + ", ".join(programs()),
     )
+    parser.add_argument("--columns", type=lambda text: text.split(","), help="of " + ", ".join(COLUMNS))
     parser.add_argument("--quick", action="store_true", help="small sizes, two turns: does everything still run?")
     parser.add_argument("--update", type=Path, metavar="FILE", help="put the table between the marks in FILE")
     options = parser.parse_args()
     pythons = interpreters(options.peer)
+    columns = {
+        column: (pythons[library], library, way)
+        for column, (library, way) in COLUMNS.items()
+        if library in pythons and (options.columns is None or column in options.columns)
+    }
     rows: list[Measured] = []
     wanted = {name: one for name, one in programs(options.quick).items() if _is_wanted(name, options.only)}
     for those in together(wanted):
-        made = measure(those, pythons, options.quick)
+        made = measure(those, columns, options.quick)
         rows += made
         print(*table(made).splitlines()[2:], sep="\n", flush=True)
     where = f"Python {platform.python_version()}, NumPy {np.__version__}, {len(os.sched_getaffinity(0))} cores"

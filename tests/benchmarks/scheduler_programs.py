@@ -206,6 +206,26 @@ def chains_on_two(n, a, b, v, w):
         return list(pool.map(chain_by_hand, (n, n), (a, b), (v, w)))
 
 
+def waves(tf, n, a, b):
+    """Two chains of long rows, element by element."""
+    return loop(tf, n, lambda i, a, b: [tf.sin(a) * 0.9, tf.sin(b) * 0.8], [a, b], 32)
+
+
+def wave_by_hand(n, x, scale):
+    for _ in range(n):
+        x = np.sin(x) * np.float32(scale)
+    return x
+
+
+def waves_by_hand(n, a, b):
+    return [wave_by_hand(n, a, 0.9), wave_by_hand(n, b, 0.8)]
+
+
+def waves_on_two(n, a, b):
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(wave_by_hand, (n, n), (a, b), (0.9, 0.8)))
+
+
 def beside_products(tf, n, a, b, v, w, *light):
     """Two chains of products, with numbers beside them."""
 
@@ -327,5 +347,20 @@ def programs(quick: bool = False) -> dict[str, Program]:
         found[f"chains {threads}"] = Program(
             f"two chains {size}×{size}, {m} steps, {threads} worker{'s' * (threads - 1)}", "ms", 1, chains,
             [m, *square(size)], threads, hand,
+        )  # fmt: skip
+    return found | of_heavy_work(4 if quick else 1)
+
+
+def of_heavy_work(less: int) -> dict[str, Program]:
+    """Two chains of which NumPy by hand makes the most of two threads: large products, and long rows."""
+    found, size, m, length = {}, 768 // less, np.int32(10 // less), 1_000_000 // less**3
+    for threads, products, rows in ((1, chains_by_hand, waves_by_hand), (2, chains_on_two, waves_on_two)):
+        on = f"{threads} worker{'s' * (threads - 1)}"
+        found[f"heavy {threads}"] = Program(
+            f"two chains {size}×{size}, {m} steps, {on}", "ms", 1, chains, [m, *square(size)], threads, products
+        )
+        found[f"waves {threads}"] = Program(
+            f"two chains of {4 * m} `sin(x) * c` of {length:,} numbers, {on}", "ms", 1, waves,
+            [4 * m, *[drawn(length)] * 2], threads, rows,
         )  # fmt: skip
     return found
