@@ -179,16 +179,47 @@ def test_tasks_are_as_many_as_chunks():
     np.testing.assert_array_equal(folded(rows), [3000.0, 3000.0])
 
 
-def test_what_is_carried_and_does_not_come_of_rows_goes_row_by_row():
-    @al.function
-    def f(x):
-        return al.foldl(lambda s, row: (s[0] + row, s[1] + 1), x, (np.zeros(2), np.int64(0)))
+def counted_beside(x):
+    return al.foldl(lambda s, row: (s[0] + row, s[1] + 1), x, (np.zeros(2), np.int64(0)))
 
-    total, count = f(lazy(X))
-    assert isinstance(count, np.integer | int)
-    assert count == 7
-    np.testing.assert_allclose(total, X.sum(axis=0))
 
+def by_falling_steps(x, w):
+    rate, t = 1.0, 0
+    for row in x:
+        t += 1
+        w = w - rate * (row @ w - 1.0) * row / t
+        rate = rate * 0.5
+    return w, rate, t
+
+
+def by_alternating_steps(x, w):
+    up, down = 0.25, 0.5
+    for row in x:
+        w = w * up + row
+        up, down = down, up
+    return w, up
+
+
+def begun_anew(x, w):
+    for _ in range(3):
+        w, rate = w * 0.5, 1.0
+        for row in x:
+            w, rate = w * 0.5 + row * rate, rate * 0.9
+    return w, rate
+
+
+@each([(counted_beside, ()), (by_falling_steps, (W,)), (by_alternating_steps, (W,)), (begun_anew, (W,))])
+def test_what_is_carried_and_no_row_has_a_part_in_stays_numpys(f, given):
+    large = np.concatenate([X] * 40)
+    got, want = al.function(f)(lazy(large, (140, 2)), *given), f(large, *given)
+    np.testing.assert_allclose(np.asarray(got[0]), want[0], rtol=1e-13)
+    assert tasks_of(got[0]) < 80
+    for one, other in zip(got[1:], want[1:], strict=True):
+        assert not isinstance(one, da.Array)
+        np.testing.assert_allclose(one, other, rtol=1e-13)
+
+
+def test_what_computes_with_the_place_of_a_row_goes_row_by_row():
     @al.function
     def at_places(x):
         s = np.zeros(2)

@@ -88,7 +88,12 @@ def _put(copy: Copy, one: RowLoop, pack: Callable[[Graph], Any], arrived: Arrive
     made = Node(copy.graph, MAPPED, tuple(map(copy.stands, inputs)), attrs, specs, loop.name, loop.location)
     copy.graph.nodes.append(made)
     results = [*[loop.outputs[k] for k in one.carried], *[out.stack.outputs[0] for out in one.collected]]
-    copy.of.update(zip(results, made.outputs))
+    found = dict(zip(results, made.outputs))
+    if one.own or one.idle:
+        copy.keep(loop)  # what is given of it but for these nobody reads, and is pruned
+        for k in one.own:
+            del found[loop.outputs[k]]
+    copy.of.update(found)
 
 
 def mapped(one: RowLoop, chunk: Chunk, begins: bool = False) -> tuple[list[Tensor], dict[str, Any]]:
@@ -164,7 +169,7 @@ def _begun(
     assert graph is not None
     if k == 0:
         return graph.constant(np.zeros((), loop.attrs["body"].inputs[0].dtype)[()])
-    if k in one.settled:
+    if k in one.settled or k in one.idle:
         return graph.constant(constant_of(loop.inputs[k]))
     if k in arrays:
         return arrays[k]

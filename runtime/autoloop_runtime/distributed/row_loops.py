@@ -77,6 +77,10 @@ class RowLoop:
         passes, which know better.
     lifted : mapping
         Constants in the body -> tensors beside the loop that are given to it in their place.
+    own : collection of int
+        Of what is carried that which no row has a part in, as a rate that falls: the loop stays for these, too.
+    idle : collection of int
+        Of other variables those that are like that, and that nothing else in the body reads.
     """
 
     loop: Node
@@ -88,6 +92,8 @@ class RowLoop:
     others: Sequence[int]
     settled: Mapping[int, Tensor] = MappingProxyType({})
     lifted: Mapping[Tensor, Tensor] = MappingProxyType({})
+    own: Collection[int] = ()
+    idle: Collection[int] = ()
 
 
 class SurelyLazy:
@@ -171,6 +177,9 @@ def _row_loop(node: Node, readers: Readers, lazy: SurelyLazy, is_made: bool) -> 
     found = [_collected(node, k, readers, inner, at) for k in range(1, count)]
     settled = {} if is_made else {k: body.outputs[k] for k in range(1, count) if _is_settled(node, k, inner)}
     carried = [k for k, one in enumerate(found, 1) if one is None and k not in settled]
+    own = _own(node, carried, lazy) if is_made else set()
+    idle = {k for k in own if constant_of(node.inputs[k]) is not None and not _is_read(node, k, own)}
+    own, carried = own - idle, [k for k in carried if k not in idle]
     collected = [one for one in found if one is not None]
     if not all(_is_carried(node, k) for k in carried) or len({one.head is None for one in collected}) > 1:
         return None
@@ -181,7 +190,7 @@ def _row_loop(node: Node, readers: Readers, lazy: SurelyLazy, is_made: bool) -> 
     known.update(one for k in rows for one in read[k])
     if not all(known.issuperset(inner.nodes(t)) for t in (i, *ahead, *behind)):
         return None  # what it computes depends on where it is
-    made = RowLoop(node, length, behind, carried, collected, rows, others, settled)
+    made = RowLoop(node, length, behind, carried, collected, rows, others, settled, own=own, idle=idle)
     return made if _is_small(made, n) and (not carried or _is_worth(made, lazy)) else None
 
 
@@ -257,6 +266,40 @@ def _is_carried(node: Node, k: int) -> bool:
     return alike and _is_whole(begun)
 
 
+def _own(node: Node, carried: Sequence[int], lazy: SurelyLazy) -> set[int]:
+    """Return those of the variables ``carried`` that depend on each other alone, and on what is there before the loop.
+
+    What may be computed later is none of them: it is as well computed with the rows.
+    """
+    body, count = node.attrs["body"], node.attrs["n_vars"]
+    found = {k for k in carried if body.outputs[k] not in lazy.of(body)}
+    while True:
+        those = {body.inputs[k] for k in found}
+        left = {k for k in found if those.issuperset(_taken(body, body.outputs[k]) & {*body.inputs[1:count]})}
+        left = {k for k in left if lazy.of(body).isdisjoint(_taken(body, body.outputs[k]))}
+        if left == found:
+            return found
+        found = left
+
+
+def _is_read(node: Node, k: int, own: Collection[int]) -> bool:
+    """Return whether a variable has a part in what is none of ``own``."""
+    body = node.attrs["body"]
+    others = [t for j, t in enumerate(body.outputs) if j not in own]
+    return any(body.inputs[k] in _taken(body, t) for t in others)
+
+
+def _taken(body: Graph, tensor: Tensor) -> set[Tensor]:
+    """Return the inputs of a graph that a tensor of it is made of."""
+    todo, seen = [tensor], set[Tensor]()
+    while todo:
+        one = todo.pop()
+        if one not in seen:
+            seen.add(one)
+            todo += [] if one.node is None else [*one.node.inputs, *one.node.control_inputs]
+    return seen.intersection(body.inputs)
+
+
 def _is_settled(node: Node, k: int, inner: Readers) -> bool:
     """Return whether a variable of a loop is a constant after each iteration, and read in none."""
     begun, out = node.inputs[k], node.attrs["body"].outputs[k]
@@ -291,8 +334,9 @@ def _is_worth(one: RowLoop, lazy: SurelyLazy) -> bool:
     """Return whether rows, and all that is made of them, are computed later in any case."""
     body = one.loop.attrs["body"]
     found = lazy.of(body)
-    made = [*[body.outputs[k] for k in one.carried], *[each.written.inputs[2] for each in one.collected]]
-    return any(body.inputs[k] in found for k in one.rows) and found.issuperset(made)
+    made = [body.outputs[k] for k in one.carried if k not in one.own]
+    made += [each.written.inputs[2] for each in one.collected]
+    return bool(made) and any(body.inputs[k] in found for k in one.rows) and found.issuperset(made)
 
 
 def _is_whole(tensor: Tensor) -> bool:
