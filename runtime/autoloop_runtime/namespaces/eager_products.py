@@ -26,7 +26,10 @@ def _matmul(call: Call, a: Any, b: Any) -> Any:
 @computed(SQUARES)
 def _squares(call: Call, x: Any) -> Any:
     line = x if x.ndim == 1 else call.xp.reshape(x, (-1,))
-    return call.xp.matmul(line, line)
+    if call.kind(line) != "c":
+        return call.xp.matmul(line, line)
+    parts = call.xp.real(line), call.xp.imag(line)
+    return call.xp.matmul(parts[0], parts[0]) + call.xp.matmul(parts[1], parts[1])
 
 
 @computed(EINSUM)

@@ -55,7 +55,10 @@ def _matmul(call: Call, a: Any, b: Any) -> Any:
 @computed(SQUARES, when="later")
 def _squares(call: Call, x: Any) -> Any:
     line = as_dask(x).ravel()
-    return _matmul(call, line, line)
+    if line.dtype.kind != "c":
+        return _matmul(call, line, line)
+    real, imag = line.real, line.imag
+    return _matmul(call, real, real) + _matmul(call, imag, imag)
 
 
 @computed(EINSUM, when="later")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.dtypes import real_of
 from ..base.shapes import SCALAR, TensorShape, broadcast_shapes
 from ..base.stand_ins import UnknownExtent
 from ..ir.apply import apply
@@ -114,13 +115,21 @@ DOT = primitive(
 
 def _squares_kernel(x: Any) -> Any:
     line = x.ravel(order="K")  # as np.linalg.norm: what lies apart is copied first, which BLAS adds up in another order
-    return np.dot(line, line)
+    if line.dtype.kind != "c":
+        return np.dot(line, line)
+    real, imag = line.real, line.imag
+    return np.dot(real, real) + np.dot(imag, imag)
 
 
-#: the sum of the squares of real numbers, as NumPy's norms have it
+def _squares_vjp(g: Tensor, outputs: Any, inputs: Sequence[Tensor], attrs: Any) -> list[Tensor]:
+    (x,) = inputs
+    return [multiply(as_dtype(multiply(g, np.array(2, g.dtype)), x.dtype), x)]
+
+
+#: the sum of the squares of numbers, of complex ones of both parts, as NumPy's norms have it
 SQUARES = primitive(
-    "sum_of_squares", lambda x: (x.dtype, SCALAR), _squares_kernel,
-    lambda g, outputs, inputs, attrs: [multiply(multiply(g, inputs[0]), np.array(2, g.dtype))],
+    "sum_of_squares", lambda x: (real_of(x.dtype) if x.dtype.kind == "c" else x.dtype, SCALAR),
+    _squares_kernel, _squares_vjp,
     traits=MADE.but(price=Products(lambda x: elements(x.shape)), fails=Fails.NEVER, blas=True),
 )  # fmt: skip
 

@@ -189,9 +189,12 @@ def _cholesky_of(ctx: Context, node: Node, values: list[Value]) -> Sequence[Valu
     return [out]
 
 
-@rule(SQUARES)
+@rule(SQUARES, complexes=True)
 def _squares(ctx: Context, node: Node, values: list[Value]) -> Sequence[Value]:
     x, shape = array_of(ctx, resolve(values[0])), ctx.shape_of(node.inputs[0])
+    if node.inputs[0].dtype.kind == "c":  # the parts are the numbers along one more axis
+        shape, strides = (*shape, 2), (*[2 * step for step in x.strides], 1)
+        x = Array(x.pointer, x.t.part, shape, strides, x.buffer, x.owned)
     if 0 in shape:
         return [Scalar(literal(0, x.t), x.t)]
     return [Scalar(reduce(ctx, SUM, Expr(MULTIPLY, (x, x), x.t, shape), tuple(range(len(shape))), None), x.t)]

@@ -11,7 +11,9 @@ from ...base.stand_ins import UnknownExtent
 from ...ir.apply import apply
 from ...ir.tensor import Tensor
 from ..arithmetic import abs as absolute
+from ..arithmetic import multiply
 from ..array import expand_dims, moveaxis, reshape, squeeze
+from ..complex_numbers import conj, real
 from ..extents import axes_of
 from ..linalg import SQUARES, matmul
 from ..logic import isnan, logical_and, logical_not
@@ -48,10 +50,10 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> An
 
 
 def _of_all(x: Tensor, rank: int, keepdims: bool) -> Any:
-    """Return the root of the sum of all squares, of real numbers as NumPy computes it: no array is made for these."""
-    if x.dtype.kind != "f" or not rank:
+    """Return the root of the sum of all squares as NumPy computes it: no array is made for these."""
+    if x.dtype.kind not in "fc" or not rank:
         return length(x, None, None, keepdims)
-    if x.dtype.char in "fd":
+    if x.dtype.char in "fdFD":
         squares = apply(SQUARES, [x])
     else:
         line = reshape(x, [-1]) if rank > 1 else x
@@ -65,12 +67,19 @@ def _vectors(x: Tensor, ord: Any, axes: tuple[int, ...] | None, keepdims: bool) 
         raise ValueError(f"Invalid norm order {ord!r} for vectors")
     if ord == np.inf:
         return _greatest(absolute(x), axes, keepdims)
-    return length(x, ord, axes, keepdims)
+    return _along(x, axes, keepdims) if ord in (None, 2) else length(x, ord, axes, keepdims)
+
+
+def _along(x: Tensor, axes: tuple[int, ...] | None, keepdims: bool) -> Any:
+    """Return the roots of the sums of squares along axes: of complex numbers NumPy multiplies each by its conjugate."""
+    if x.dtype.kind != "c":
+        return length(x, None, axes, keepdims)
+    return root(total(real(multiply(conj(x), x)), axes, keepdims))
 
 
 def _matrices(x: Tensor, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if ord in (None, "fro", "f"):
-        return length(x, None, axes, keepdims)
+        return _along(x, axes, keepdims)
     if ord in _OF_SINGULAR_VALUES:
         found = _OF_SINGULAR_VALUES[ord](svdvals(moveaxis(x, axes, (-2, -1))), -1)
         return expand_dims(found, tuple(sorted(axes))) if keepdims else found
