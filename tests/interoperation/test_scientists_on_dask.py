@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 
 import autoloop as al
 import numpy as np
 import pytest
 from autoloop.distributed import Client
+from each_case import each
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -165,3 +167,51 @@ def test_what_an_iteration_chooses_by_a_mask_is_made_of_what_is_kept():
         )
         np.testing.assert_allclose(found.compute(), dangling(*given), rtol=1e-12)
     assert len(loaded) <= 8
+
+
+def until_equal(x):
+    n = 0
+    while True:
+        new = np.floor(x / 2)
+        if np.array_equal(new, x):
+            return x, n
+        x, n = new, n + 1
+
+
+def sorted_at_last(x):
+    while x.max() > 1:
+        x = x / 2
+    w, v = np.linalg.eigh(x + x.T)
+    return np.sort(x, axis=0), w, x @ v[:, 0]
+
+
+@each([until_equal, sorted_at_last])
+def test_functions_that_dask_lacks_are_staged(f):
+    x = np.arange(16.0).reshape(4, 4)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*not implemented by Dask", FutureWarning)
+        want = f(da.from_array(x, chunks=2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = al.function(f)(da.from_array(x, chunks=2))
+    assert [type(one) for one in got] == [type(one) for one in want]
+    for one, other in zip(got, want, strict=True):
+        np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=1e-12)
+
+
+def first_three(x):
+    b = np.zeros(3)
+    b[:] = x[:3]
+    return b, float(x[0])
+
+
+def test_of_a_part_only_its_chunks_are_computed():
+    loaded = []
+
+    def counted(block):
+        loaded.append(block.size)
+        return block
+
+    with dask.config.set(scheduler="synchronous"):
+        b, first = al.function(first_three)(da.arange(12.0, chunks=2).map_blocks(counted, meta=np.empty(0)))
+    assert (b.tolist(), first) == ([0.0, 1.0, 2.0], 0.0) and len(loaded) <= 3

@@ -85,6 +85,7 @@ def _asked_of_theirs(theirs: Any, f: Any, made: Callable[..., Any], /, *args: An
     if not theirs.are_asked(f, args):
         args = tuple([_array_of_list(theirs, one) for one in args])
     if not isinstance(f, np.ufunc):  # which ask
+        args, kwargs = theirs.fetched(f, args, kwargs)
         theirs.check_function(f, args, kwargs)
     return theirs.check_joined(f, made(*args, **kwargs))
 

@@ -25,7 +25,7 @@ from .on_cluster import OnCluster
 from .remote_cluster import dask_client
 from .stopped_runs import current_stop
 from .submissions import Done, Fetched, Locally, Sender, Statistics, Submission, find_parts
-from .task_templates import Templates
+from .task_templates import Templates, Use
 from .windows import Windows
 
 
@@ -281,6 +281,7 @@ class _Driver:
         use = None  # of nothing: a condition that was computed before, as a way back of a gradient asks for again
         if self._templates is not None and laters:
             use = self._templates.of(laters, self._sender.threads)
+            use = None if use is not None and _would_compute_more(use, calls) else use
         besides = _made_of_again(laters if use is None else use.given, waiting)
         submission = Submission(laters, self._asked, self._windows.send(), calls, origins, use, besides)
         self._asked = []
@@ -331,6 +332,12 @@ class _Driver:
         if self._failed and self._flying[0] in self._failed:  # what was sent before it has not failed
             first = self._flying[0]
             raise told(self._failed[first], first, self._sender)
+
+
+def _would_compute_more(use: Use, calls: Sequence[Call]) -> bool:
+    """Return whether a template is given arrays, which are computed as wholes, and no loop needs more than parts."""
+    is_in_part = any(not use.given[k].is_sent for k in use.template.in_part)
+    return is_in_part and all(call.it.frame.parent is None for call in calls)
 
 
 def _made_of_again(laters: Sequence[Later], waiting: Sequence[Later]) -> list[Later]:

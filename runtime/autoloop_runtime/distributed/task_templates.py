@@ -46,6 +46,9 @@ class Template:
     ) -> None:
         self.nodes = list(graph.items())
         self.given, self.scalars, self.made, self.takes = given, scalars, made, takes
+        taken = {key for _, node in self.nodes for key in node.dependencies}
+        #: which of the arrays that it is given it takes a part of
+        self.in_part = [k for k, places in enumerate(given) if not taken.issuperset(places)]
         #: what each task does, by which Dask groups tasks
         self._kinds = [(key if isinstance(key, str) else key[0]).split("-")[0] for key, _ in self.nodes]
         self._data: Any = importlib.import_module("dask._task_spec").DataNode

@@ -67,7 +67,7 @@ class NumpysBeside(ForbiddenForms):
         )
         if self._is_graph(is_asking) or not self._may_hold_some(args, kwargs):
             return
-        if function in _OF_ATTRIBUTES:
+        if function in _OF_ATTRIBUTES or (self.namespace.is_lazy and function in _OF_TRUTH):
             return
         self._refuse_numpys(f"np.{function.__name__}")
 
@@ -141,6 +141,16 @@ class NumpysBeside(ForbiddenForms):
         self.known[made] = False
         return type(value)(made)
 
+    def fetched(self, function: Any, args: Sequence[Any], kwargs: Any) -> tuple[Sequence[Any], Any]:
+        """Return the arguments of a function of NumPy's that a library whose arrays are computed later does not have:
+        their elements are fetched then, and what NumPy makes of them is NumPy's."""
+        if not self.namespace.is_lazy or function in _OF_TRUTH or function in _OF_ATTRIBUTES:
+            return args, kwargs
+        if not hasattr(function, "_implementation") or self._is_graph(self.has_own(function)):
+            return args, kwargs
+        given = [self.as_numpys(one) if self.may_hold(one) else one for one in args]
+        return given, {key: self.as_numpys(one) if self.may_hold(one) else one for key, one in kwargs.items()}
+
     def taken_over(self, function: Callable[..., Any], args: Sequence[Any], made: Any) -> Any:
         """Return what a function has made that makes NumPy's array of anything, as NumPy's; only the run may know which
         of both it is, unless it is another array than all that were given."""
@@ -169,6 +179,8 @@ _OF_SEQUENCES = frozenset((
     np.block, np.choose, np.column_stack, np.concatenate, np.dstack, np.hstack, np.ix_, np.lexsort, np.linalg.multi_dot,
     np.piecewise, np.select, np.stack, np.vstack,
 ))  # fmt: skip
+#: functions of NumPy's that give a truth value of Python's, of which no more need be fetched
+_OF_TRUTH = (np.array_equal, np.array_equiv)
 #: functions of NumPy's that ask an array for an attribute, or count it
 _OF_ATTRIBUTES = (np.shape, np.ndim)
 

@@ -162,6 +162,7 @@ class Tracer(Tensor):
         if (first := asked_first((*args, *kwargs.values()))) is not None:
             return first.given_to(func, args, kwargs)
         if (library := theirs_here()) is not None:
+            args, kwargs = library.fetched(func, args, kwargs)
             library.check_function(func, args, kwargs)
         out, others, named = without_out(place_of_out(func), args, kwargs)
         if out is not None and is_reference(out, func):
