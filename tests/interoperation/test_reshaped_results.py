@@ -177,7 +177,8 @@ HANDED_ON = [
     lambda x: x.astype(float), lambda x: x.squeeze(), lambda x: np.atleast_1d(x), lambda x: x.real, lambda x: x.copy(),
     lambda x: np.pad(x, 0), lambda x: np.concatenate([x]), lambda x: np.where(True, x, x), lambda x: np.rot90(x, 4),
     lambda x: np.flip(x, ()), lambda x: np.roll(x, 0), lambda x: x.T.T, lambda x: x.reshape(-1).reshape(-1),
-    lambda x: np.ravel(x), lambda x: x * 1, lambda x: np.take(x, [0, 1, 2, 3], axis=0),
+    lambda x: np.ravel(x), lambda x: x * 1, lambda x: np.broadcast_to(x, (4, 2)),
+    lambda x: np.take(x, [0, 1, 2, 3], axis=0),
 ]  # fmt: skip
 
 
@@ -203,3 +204,19 @@ def test_lazy_ones_that_are_handed_on_are_the_same_array(f):
             flat = al.nest.flatten(result)
             found.append(([[one is other for other in (x, *flat)] for one in flat], held(x, *flat)))
         assert found[0] == found[1]
+
+
+def turned_in_a_loop(x):
+    u, v, k = x * 1.0, x + 1.0, 0
+    while k < x.max() and k < 3:
+        k += 1
+        u = np.flip(v)
+        u = u[::-1]
+        u[:] = u
+    return x, u
+
+
+def test_what_a_loop_turns_is_no_other_result():
+    da = pytest.importorskip("dask.array")
+    x = da.from_array(V, chunks=2)
+    assert held(*al.function(turned_in_a_loop)(x)) == held(*turned_in_a_loop(x))

@@ -397,7 +397,10 @@ def as_numpy_gives(theirs: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
         return made
     if theirs is np.broadcast_to:  # which is read-only, whether it is a view or, of a scalar or list, a copy here
         given = _array_numpy_gives(theirs, args, kwargs, made)
-        if isinstance(given, ArrayTracer):
+        others = theirs_here()
+        if isinstance(given, ArrayTracer) and (
+            others is None or others.holds(given) is False or others.are_views(given)
+        ):
             given.freeze(True)
         return given
     given = _array_numpy_gives(theirs, args, kwargs, made)

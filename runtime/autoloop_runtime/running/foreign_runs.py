@@ -92,9 +92,9 @@ class ForeignRun:
         """Return the outputs, an array of its own for each that the library's function has given back as it was: what
         changes one in place must not change another."""
         seen = {id(value) for value in values}
-        for k, one in enumerate(made):
-            if self._first[k] < k:
-                made[k] = made[self._first[k]]
+        for k, (first, one) in enumerate(zip(self._first, made)):  # behind them, what the run itself wants
+            if first < k:
+                made[k] = made[first]
             elif id(one) in seen and self.namespace.holds(one):
                 made[k] = type(one)(one.dask, one.name, one.chunks, meta=one)
             seen.add(id(one))
