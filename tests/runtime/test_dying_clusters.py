@@ -7,11 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 from autoloop.distributed import Client
-from faulty_clusters import PROGRAMS, Counting, Dying, Fault, numbers
+from faulty_clusters import PROGRAMS, Counting, Dying, Fault, bound, numbers
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -79,3 +80,29 @@ def test_workers_that_die_one_after_the_other_until_none_is_left(name, processes
         while client.futures and time.monotonic() < until:
             time.sleep(0.01)
         assert not client.futures
+
+
+@pytest.fixture
+def acting():
+    """Sets what is done on the main thread at a signal, as programs do that are told to end."""
+    before = signal.getsignal(signal.SIGUSR1)
+    yield lambda act: signal.signal(signal.SIGUSR1, lambda *_: act())
+    signal.signal(signal.SIGUSR1, before)
+
+
+@pytest.mark.parametrize("is_here", [True, False], ids=["on the thread of the call", "on another one"])
+@pytest.mark.parametrize("what", ["client", "cluster"])
+@pytest.mark.parametrize("name", [name for name, program in PROGRAMS.items() if program.is_ours])
+def test_what_is_closed_in_a_call(name, what, is_here, acting):
+    options = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        close = (client if what == "client" else cluster).close
+        closing = threading.Thread(target=close)
+        acting(close)
+        act = (lambda: os.kill(os.getpid(), signal.SIGUSR1)) if is_here else closing.start
+        cluster.scheduler.add_plugin(Counting({TASKS: act}))
+        with bound(60), pytest.raises(ConnectionError, match="AL616"):
+            numbers(PROGRAMS[name].call(Client(client)))
+        if not is_here:
+            closing.join()
+    assert not [one for one in threading.enumerate() if one.name.startswith("autoloop-loop")]
