@@ -71,6 +71,7 @@ from autoloop_runtime.dataflow import one_thread as one_thread
 from autoloop_runtime.dataflow import overlapped_loops as overlapped_loops
 from autoloop_runtime.dataflow import overlapped_parts as overlapped_parts
 from autoloop_runtime.dataflow import packed_bundles as packed_bundles
+from autoloop_runtime.dataflow import pipeline_runs as pipeline_runs
 from autoloop_runtime.dataflow import running_loops as running_loops
 from autoloop_runtime.dataflow import seen_cores as seen_cores
 from autoloop_runtime.dataflow import seen_runs as seen_runs

@@ -26,7 +26,8 @@ def executable_of(build, *given):
 
 def split(executable):
     """How many loops there are that are worth a thread each."""
-    return sum([node.kind is Kind.WHOLE and node.value.is_heavy for node in executable.plan.nodes])
+    whole = [node.value for node in executable.plan.nodes if node.kind is Kind.WHOLE]
+    return sum([one.is_heavy and not one.overlaps for one in whole])
 
 
 def loop(body, *start, n=7, condition=None, **options):
@@ -65,7 +66,7 @@ HALF = al.constant(0.5, al.float64)
         (lambda x: loop(lambda i, a, b: (sure(a), sure(b) + al.cast(i, al.float64)), x, x), 2),
         (lambda x: loop(lambda i, a, b: (al.cond(i % 2 == 0, lambda: sure(a), lambda: a - 1.0), sure(b)), x, x), 2),
         (lambda x: loop(lambda i, a, b, c: (sure(a), sure(b), sure(c)), x, x, x), 3),
-        (lambda x: loop(lambda i, a, b, c: (call(BOTH, a, c), sure(b), sure(c)), x, x, x), 0),  # two that overlap
+        (lambda x: loop(lambda i, a, b, c: (call(BOTH, a, c), sure(b), sure(c)), x, x, x), 1),  # two of them in stages
         (lambda x: loop(lambda i, a, b: (call(BOTH, a, b), sure(b)), x, x), 0),
         (lambda x: loop(lambda i, a, b: (sure(b), sure(a)), x, x), 0),  # by turns
         (lambda x: loop(TWO, x, x, parallel_iterations=1), 0),

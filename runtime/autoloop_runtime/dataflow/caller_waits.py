@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .kernels import Watch
     from .running_loops import RunningLoops
 
-_FORKED = (
+FORKED = (
     "this process was forked by a function that a graph called, while other threads were computing parts of the same "
     "graph; they do not exist here, so the graph cannot be run to its end. Fork outside of graphs, or run them with "
     "config.set_num_threads(1) [AL606]"
@@ -66,7 +66,7 @@ class CallerWaits:
         """In a forked child: what the other threads were computing will never be there."""
         alone = get_ident() == self.caller
         if not alone or self.present:
-            self._fail(RuntimeError(_FORKED))
+            self._fail(RuntimeError(FORKED))
         self.present = 0 if alone else 1
         self.openings = 0
         self._wake_caller()

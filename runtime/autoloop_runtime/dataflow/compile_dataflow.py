@@ -55,11 +55,12 @@ def seen_of(run: Callable[..., Any]) -> str:
 def _untraced(nodes: Sequence[FlatNode], is_same: bool) -> str:
     """Return how many of the steps, of runs that nobody traces, are of several kernels; ``is_same``: in those that
     are traced, too."""
-    loops = [node.value.overlaps for node in nodes if node.kind is Kind.WHOLE]
+    loops = [(node.value.overlaps, node.value.is_native) for node in nodes if node.kind is Kind.WHOLE]
     counts = [
         (sum([node.kind is Kind.BATCH for node in nodes]), "batch", "batches"),
-        (loops.count(False), "loop run as one", "loops run as one"),
-        (loops.count(True), "loop moved in native memory", "loops moved in native memory"),
+        (loops.count((False, False)), "loop run as one", "loops run as one"),
+        (loops.count((True, False)), "loop run in stages", "loops run in stages"),
+        (loops.count((True, True)), "loop moved in native memory", "loops moved in native memory"),
     ]
     found = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
     return f"; {'as ' if is_same else ''}without a trace: {', '.join(found)}" if found else ""

@@ -20,10 +20,10 @@ from ..ir.run_state import EAGER, RunState
 from .execution_plan import Plan
 from .flat_graph import GONE, Lowered
 from .frames import State
-from .kernels import TimeIsOver, Watch
-from .one_thread import by_itself, by_itself_from, results_of, run_alone, way_of_run
+from .kernels import Watch
+from .one_thread import by_itself, by_itself_from, in_time, results_of, run_alone, way_of_run
 from .sole_holders import donate, returned
-from .whole_loops import light_kernels, middling_kernels, plans_of, with_joined_steps
+from .whole_loops import light_kernels, middling_kernels, with_joined_steps
 
 if TYPE_CHECKING:
     from .batches import Machine
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from .memory_limit import Budget, MemoryLimit
     from .overlapped_loops import Hoped, HopedLoops
     from .pieces import Piece
-
 
 _KIND = Kind(
     "Executable._looking", "nobody waits for it; a child looks itself, for what was found is put in as a whole"
@@ -192,7 +191,7 @@ class Executable:
 
     def _planned(self, lowered: Lowered, machine: Machine = MappingProxyType({})) -> Ways:
         """Return how runs go by a graph that do batches by what there is of ``machine``."""
-        lowered, plan, moved = plans_of(lowered, self._owned, machine)
+        lowered, plan, moved = _plans(lowered, self._owned, machine)
         return Ways(lowered, plan, self._owned, moved)
 
     def run(
@@ -245,7 +244,7 @@ class Executable:
             run = way_of_run(tokens.plan, count, watch, budget) if count > 1 and ways.plan.parallel else run_alone
             # a kernel computes: a user's function called by one must not add to the graph being built around us
             with _HIDDEN if current_graph() is None else eager(), _shown(tokens) if boards else _HIDDEN:
-                _in_time(run, tokens, donate(feed_values, self.donated), state, watch, budget)
+                in_time(run, tokens, donate(feed_values, self.donated), state, watch, budget)
             results = results_of(tokens)
             if is_silent:
                 self._note(perf_counter() - begin)
@@ -379,6 +378,24 @@ class Executable:
         return ways.plan if threads > 1 else ways.alone(watch)
 
 
+def _plans(lowered: Lowered, owned: Ownership, machine: Machine) -> tuple[Lowered, Plan, Plan]:
+    """Return a graph with a node for each kernel, what runs go by, and that in which each loop is one."""
+    if len(lowered.frames) > 2:  # where a loop goes forward and one back
+        with undivided():
+            from .gradient_products import with_gradient_products
+
+        lowered = with_gradient_products(lowered)
+    joined, single = with_joined_steps(lowered, owned, machine)
+    plan = moved = Plan(joined, owned, single, lowered)
+    if plan.sharing and len(lowered.frames) > 1 and not machine:
+        with undivided():
+            from .split_plans import joined_apart
+
+        if (found := joined_apart(lowered, owned)) is not None:
+            plan = Plan(found[1], owned, found[2], found[0])
+    return lowered, plan, moved
+
+
 def _pieces(numpys: Lowered, owned: Ownership) -> Iterator[Piece]:
     """Return what may be machine code, of the graph as it is joined where all of that is."""
     with undivided():
@@ -413,18 +430,6 @@ def _watch(ways: Ways, timeout: float | None, threads: int) -> Watch | None:
 def _seen(watch: Watch | None, tokens: State) -> tuple[str, Plan] | None:
     """Return what a run was like that is over, if it was traced, and what it went by."""
     return None if watch is None or watch.seen is None else (watch.seen.ended(), tokens.plan)
-
-
-def _in_time(
-    run: Callable[..., None], tokens: State, feeds: list[Any], state: RunState, watch: Watch | None,
-    budget: Budget | None,
-) -> None:  # fmt: skip
-    """Run, and tell of a loop that has found that the time is over."""
-    try:
-        run(tokens, feeds, state, watch, budget)
-    except TimeIsOver as over:
-        assert watch is not None
-        raise watch.timed_out(tokens, over) from None
 
 
 def _shown(tokens: State) -> AbstractContextManager[None]:

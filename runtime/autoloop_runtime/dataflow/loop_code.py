@@ -60,13 +60,17 @@ class LoopCode(ItemCode):
         loop = self._with_parts(tree) if machine else tree.loop
         lines, _ = self._loop(loop, set(tree.results), 1)
         names = [*[self._name(port) for port, _ in loop.enter], *self._captured.values()]
-        first: Lines = [(0, "def run(args, start, state, odometer):", None), (1, f"[{', '.join(names)}] = args", None)]
-        first.append((1, "args.clear()", None))
-        first.append((1, "unwanted = getattr(args, 'unwanted', ())", None))
+        first = self._head(names)
         first += [(1, f"{name} = ordered({self._captured[port]})", None) for port, name in self._ordered.items()]
         first += [(1, f"{name} = Weights({self._captured[port]})", None) for port, name in self._weights.items()]
         last = "".join([f"{self._name(value)}, " for value in tree.results])
         self.source, self.places = self._finished(first, [*lines, (1, f"return ({last})", None)])
+
+    def _head(self, names: Sequence[str]) -> Lines:
+        """Return the lines that take what the function is given."""
+        first = ["def run(args, start, state, odometer):", f"[{', '.join(names)}] = args", "args.clear()"]
+        first.append("unwanted = getattr(args, 'unwanted', ())")
+        return [(min(k, 1), text, None) for k, text in enumerate(first)]
 
     def _with_parts(self, tree: LoopTree) -> Loop:
         """Return the loop with parts, if machine code does any of them."""
@@ -141,17 +145,21 @@ class LoopCode(ItemCode):
         top = after | used_inside(item)
         body, before_body = self._block(item.body, top, depth + 1)
         head, _ = self._block(item.head, before_body | after | {item.predicate}, depth + 1)
+        first, asked = self._turning(item, depth)
+        lines: Lines = [*first, *head]
+        lines.append((depth + 1, f"if not {self._name(item.predicate)}:", None))
+        lines.append((depth + 2, "break", None))
+        return [*lines, *asked, *body], top
+
+    def _turning(self, item: Loop, depth: int) -> tuple[Lines, Lines]:
+        """Return the lines that count iterations, and those that ask whether the loop is wanted."""
         first = self._advanced(item, depth) if self._machine else []
         turns = "count()"
         if depth == 1 or first:
             counted = [*(["start"] if depth == 1 else []), *([f"turns{item.frame}"] if first else [])]
             turns = f"counted({' + '.join(counted)}, {'odometer' if depth == 1 else None})"
-        lines: Lines = [*first, (depth, f"for n{item.frame} in {turns}:", None), *head]
-        lines.append((depth + 1, f"if not {self._name(item.predicate)}:", None))
-        lines.append((depth + 2, "break", None))
-        lines.append((depth + 1, "if unwanted:", None))
-        lines.append((depth + 2, f"raise Unwanted({item.frame})", None))
-        return lines + body, top
+        asked: Lines = [(depth + 1, "if unwanted:", None), (depth + 2, f"raise Unwanted({item.frame})", None)]
+        return [*first, (depth, f"for n{item.frame} in {turns}:", None)], asked
 
     def _advanced(self, item: Loop, depth: int) -> Lines:
         """Return the lines that do iterations in machine code, if there is any for a loop."""

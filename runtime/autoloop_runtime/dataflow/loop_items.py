@@ -141,6 +141,10 @@ class ItemTree:
                 return port
             port = node.inputs[0]
 
+    def guard(self, port: Port) -> Guard:
+        """Return the branches that a value stands in."""
+        return self._guards.get(port, ())
+
     def may_be_large(self, port: Port) -> bool:
         """Return whether a value may be an array with axes."""
         found = self._large.get(port)

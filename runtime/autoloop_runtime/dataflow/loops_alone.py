@@ -52,10 +52,10 @@ def alone(lowered: Lowered, members: Sequence[FlatNode]) -> Lowered:
 
 
 def nanoseconds_of_iterations(lowered: Lowered, steps: Sequence[FlatNode]) -> Iterator[float]:
-    """Yield how long an iteration takes, roughly, of each loop that is one of ``steps`` and runs on one thread;
-    ``lowered``: the graph with a node for each kernel."""
+    """Yield how long an iteration takes, roughly, of each loop that is one of ``steps`` and runs on one thread, or
+    whose stages do;    ``lowered``: the graph with a node for each kernel."""
     for step in steps:
-        if step.kind is Kind.WHOLE and not step.value.overlaps:
+        if step.kind is Kind.WHOLE and not step.value.is_native:
             inside = {step.value.frame}
             for info in lowered.frames:  # parents come before children
                 if info.parent in inside:

@@ -11,7 +11,7 @@ from ..base.forks import undivided
 from ..ir.run_state import RunState
 from .execution_plan import MISSING, Plan
 from .frames import Item, State
-from .kernels import Watch, call
+from .kernels import TimeIsOver, Watch, call
 
 if TYPE_CHECKING:
     from .memory_limit import Budget
@@ -123,6 +123,18 @@ def way_of_run(plan: Plan, threads: int, watch: Watch | None, budget: Budget | N
     if plan.sharing or plan.blas or budget is not None or (watch is not None and watch.seen is not None):
         return _shared(threads)
     return partial(run_alone, threads=threads)
+
+
+def in_time(
+    run: Callable[..., None], tokens: State, feeds: list[Any], state: RunState, watch: Watch | None,
+    budget: Budget | None,
+) -> None:  # fmt: skip
+    """Run, and tell of a loop that has found that the time is over."""
+    try:
+        run(tokens, feeds, state, watch, budget)
+    except TimeIsOver as over:
+        assert watch is not None
+        raise watch.timed_out(tokens, over) from None
 
 
 def _shared(threads: int) -> Way:

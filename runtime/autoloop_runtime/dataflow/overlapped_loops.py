@@ -70,7 +70,7 @@ class OverlappedLoop:
         Bytes that it may take, 0 if nobody wants to know.
     """
 
-    overlaps = True
+    overlaps = is_native = True
 
     def __init__(self, frame: int, tables: LoopTables, enter: Enter, otherwise: Plan, run: Run, go_on: GoOn) -> None:
         self.frame = frame

@@ -29,13 +29,13 @@ def is_seen_joined(graph: Lowered, nodes: Sequence[FlatNode]) -> bool:
     nodes : sequence of FlatNode
         Those of the steps.
     """
-    has_cores = any(node.kind is Kind.WHOLE and node.value.overlaps for node in nodes)
+    has_cores = any(node.kind is Kind.WHOLE and node.value.is_native for node in nodes)
     return has_cores and all(_is_told(graph, node) for node in nodes)
 
 
 def _is_told(graph: Lowered, node: FlatNode) -> bool:
     if node.kind is Kind.WHOLE:
-        return bool(node.value.overlaps) and all(_is_told(graph, one) for one in node.value.steps())
+        return bool(node.value.is_native) and all(_is_told(graph, one) for one in node.value.steps())
     if node.kind is not Kind.BATCH:
         return True
     # of a branch in it nobody knows which side was taken

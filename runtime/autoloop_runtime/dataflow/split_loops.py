@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
+from typing import TYPE_CHECKING
 
 from ..analysis.failure import can_fail
 from ..analysis.observable import is_pure
@@ -21,11 +22,15 @@ from ..analysis.ownership import Ownership
 from ..analysis.positions_within import can_fail_in
 from ..analysis.weight import is_bulky
 from ..base.dataclass import replace
+from ..base.forks import undivided
 from ..ir.graph import CONST, PARAMETER
 from ..ir.prices import Price
 from .dependence import is_loop_merge
 from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
 from .overlap import overlapping
+
+if TYPE_CHECKING:
+    from .pipeline_stages import Stage
 
 #: loops that would become more than so many are left as they are
 MOST = 64
@@ -37,7 +42,7 @@ LONG = 2000
 
 def with_split_loops(
     lowered: Lowered, heavy: Collection[int], owned: Ownership
-) -> tuple[Lowered, list[int], set[int]] | None:  # fmt: skip
+) -> tuple[Lowered, list[int], dict[int, list[Stage]]] | None:  # fmt: skip
     """Return ``lowered`` with a loop for each recurrence of a loop that do not need each other; None if there is no
     such loop.
 
@@ -50,20 +55,31 @@ def with_split_loops(
 
     Returns
     -------
-    Lowered, list of int, set of int
-        The graph; of each of its nodes, which it was; the frames that are such loops.
+    Lowered, list of int, dict of int to list of Stage
+        The graph; of each of its nodes, which it was; the frames that are such loops, and what they fall into if
+        kernels of one can run beside each other.
     """
     frames = [frame.index for frame in lowered.frames if _may_be_split(lowered, frame, heavy, owned)]
-    parts = {k: found for k in frames if (found := _parts(lowered, k, heavy)) is not None}
+    parts = {k: found for k in frames if (found := _in_stages(lowered, k, heavy)) is not None}
     if not parts:
         return None
     made, origins = _written(lowered, parts)
-    inside = {frame.index for frame in made.frames if frame.index >= len(lowered.frames) or frame.index in parts}
-    for frame in inside:
-        own = {node.index for node in made.nodes if node.frame == frame and origins[node.index] in heavy}
-        if len(own) > 1 and overlapping(made, own):
-            return None
-    return made, origins, inside
+    inside = [frame.index for frame in made.frames if frame.index >= len(lowered.frames) or frame.index in parts]
+    long = {k for k, origin in enumerate(origins) if origin in heavy}
+    members = {k: [node.index for node in made.nodes if node.frame == k] for k in inside}
+    return made, origins, {k: _stages(made, k, members[k], long) or [] for k in inside}
+
+
+def _stages(lowered: Lowered, frame: int, own: Collection[int], heavy: Collection[int]) -> list[Stage] | None:
+    """Return what some nodes of a loop fall into of which kernels can run beside each other: nothing if none can, None
+    if it falls into nothing."""
+    long = {k for k in own if k in heavy}
+    if len(long) < 2 or not overlapping(lowered, long):
+        return []
+    with undivided():
+        from .pipeline_stages import stages_of
+
+    return stages_of(lowered, frame, own, heavy)
 
 
 def _may_be_split(lowered: Lowered, frame: FrameInfo, heavy: Collection[int], owned: Ownership) -> bool:
@@ -134,13 +150,24 @@ class _Needs:
         return found
 
 
+def _in_stages(lowered: Lowered, frame: int, heavy: Collection[int]) -> list[set[int]] | None:
+    """Return what ``_parts`` does, unless that is one that has no stages, or several of which one has none though
+    kernels of it can run beside each other."""
+    parts = _parts(lowered, frame, heavy)
+    if parts is None:
+        return None
+    stages = [_stages(lowered, frame, own, heavy) for own in parts]
+    is_split = any(stages) or sum([not own.isdisjoint(heavy) for own in parts]) > 1
+    return parts if is_split and None not in stages else None
+
+
 def _parts(lowered: Lowered, frame: int, heavy: Collection[int]) -> list[set[int]] | None:
     """Return the nodes of each loop that takes the place of one; None if it is better left as it is."""
     nodes = lowered.nodes
     members, needs = [node for node in nodes if node.frame == frame], _Needs(nodes, frame)
     condition = needs.of([node.index for node in members if node.kind is Kind.LOOP_COND])
     if condition & set(heavy):
-        return None
+        return [{node.index for node in members}]
     light = {node.index for node in members} - needs.behind(heavy)
     exits = {node.index: needs.of([node.index]) for node in members if node.kind is Kind.EXIT}
     apart: list[set[int]] = []
@@ -148,11 +175,11 @@ def _parts(lowered: Lowered, frame: int, heavy: Collection[int]) -> list[set[int
         if own & set(heavy):  # what is light may be made in several loops
             met = [one for one in apart if (one & own) - light]
             apart = [*[one for one in apart if one not in met], own.union(*met)]
-    if not 2 <= len(apart) <= MOST or sum(map(len, apart)) > COPIED * len(members):
+    if not 1 <= len(apart) <= MOST or sum(map(len, apart)) > COPIED * len(members):
         return None
     left = [own for own in exits.values() if not own & set(heavy)]
     parts = sorted([*([condition.union(*left)] if left else []), *[condition | one for one in apart]], key=min)
-    is_begun = all(_begun_by(nodes, one) for one in parts) or _always_runs(lowered, frame)
+    is_begun = len(parts) < 2 or all(_begun_by(nodes, one) for one in parts) or _always_runs(lowered, frame)
     return parts if is_begun else None
 
 

@@ -21,7 +21,6 @@ from ..ir.graph import Node
 from ..ir.prices import Price
 from ..ir.run_state import RunState
 from .dependence import LONG, Dependence
-from .execution_plan import Plan
 from .flat_graph import GONE, FlatNode, Kind, Lowered, Port, nanoseconds, renamed
 from .kernels import Unwanted, in_iteration
 from .loop_items import LoopTree, doors
@@ -38,8 +37,6 @@ BATCHED = 16
 TOGETHER = 500
 #: graphs for which more sets of arrivals, in bytes, would have to be kept than this are run node by node
 MANY = 1 << 26
-#: where a loop goes forward and one back there are more frames than this
-BACK = 2
 
 
 class WholeLoop:
@@ -59,8 +56,8 @@ class WholeLoop:
     frame : int
     """
 
-    #: several threads work on it
-    overlaps = False
+    #: several threads work on it; they move its tokens in native memory
+    overlaps = is_native = False
     #: it is worth another thread, as one of several that another loop is split into; and calls BLAS
     is_heavy = blas = False
 
@@ -205,58 +202,6 @@ def with_whole_loops(
 _STEPS = (Kind.KERNEL, Kind.SWITCH, Kind.IDENTITY)
 
 
-def plans_of(
-    lowered: Lowered, owned: Ownership, machine: Machine = MappingProxyType({})
-) -> tuple[Lowered, Plan, Plan]:  # fmt: skip
-    """Return how runs go by a graph that do batches by what there is of ``machine``.
-
-    Returns
-    -------
-    Lowered, Plan, Plan
-        The graph with a node for each kernel; what runs go by; that in which each loop is one.
-    """
-    if len(lowered.frames) > BACK:
-        with undivided():
-            from .gradient_products import with_gradient_products
-
-        lowered = with_gradient_products(lowered)
-    joined, single = with_joined_steps(lowered, owned, machine)
-    plan = Plan(joined, owned, single, lowered)
-    if machine or not plan.sharing or len(lowered.frames) == 1:
-        return lowered, plan, plan
-    found = _joined_apart(lowered, owned)
-    return lowered, plan if found is None else Plan(found[1], owned, found[2], found[0]), plan
-
-
-def _joined_apart(lowered: Lowered, owned: Ownership) -> tuple[Lowered, Lowered, Lowered] | None:
-    """Return ``lowered`` with loops split, and what ``with_joined_steps`` makes of that, each of those loops being a
-    step that is worth another thread; None if there is nothing to split."""
-    light = light_kernels(lowered)
-    light |= _as_light(lowered, light, False)
-    heavy = {node.index for node in lowered.nodes if node.kind is Kind.KERNEL and node.index not in light}
-    with undivided():
-        from .split_loops import with_split_loops
-
-    found = with_split_loops(lowered, heavy, owned)
-    if found is None:
-        return None
-    made, origins, frames = found
-    alone = _alone(lowered, light)
-    where = [node.index for node in made.nodes if node.kind is Kind.KERNEL]
-    joined, single = _with_steps(
-        made, owned, {k for k in where if origins[k] in light}, {},
-        {k for k in where if origins[k] in alone or (made.nodes[k].frame in frames and origins[k] in heavy)},
-    )  # fmt: skip
-    if any(node.frame in frames and node.kind is Kind.KERNEL for node in joined.nodes):
-        return None
-    for node in joined.nodes:
-        if node.kind is Kind.WHOLE and node.value.frame in frames:
-            inside = [one for one in made.nodes if one.frame == node.value.frame and origins[one.index] in heavy]
-            node.value.is_heavy = bool(inside)
-            node.value.blas = any(one.op is not None and one.op.traits.blas for one in inside)
-    return made, joined, single
-
-
 def light_kernels(lowered: Lowered) -> set[int]:
     """Return the kernels that are not worth another thread, as far as static shapes tell."""
     return {node.index for node in lowered.nodes if node.kind is Kind.KERNEL and is_light(node)}
@@ -270,9 +215,9 @@ def middling_kernels(lowered: Lowered, light: Collection[int]) -> set[int]:
     return {node.index for node in heavy if _only_computes(node) and _known_nanoseconds(node) <= LONG}
 
 
-def _as_light(lowered: Lowered, light: Collection[int], is_native: bool) -> set[int]:
+def as_light(lowered: Lowered, light: Collection[int], is_native: bool) -> set[int]:
     """Return the middling kernels that are put together as light ones are. In loops those are not that can never run
-    beside another one, see ``_alone``, and where it ``is_native`` none of those is of which there are few."""
+    beside another one, see ``heavy_alone``, and where it ``is_native`` none of those is of which there are few."""
     nodes, found = lowered.nodes, middling_kernels(lowered, light)
     inside = {k for k in found if nodes[k].frame}
     if not inside or (is_native and len(inside) < TOGETHER):
@@ -298,7 +243,7 @@ def is_light(flat: FlatNode) -> bool:
     return node is None or node.op is not flat.op or weigh(node) is Weight.LIGHT
 
 
-def _alone(lowered: Lowered, light: Collection[int], most: float = BATCHED) -> set[int]:
+def heavy_alone(lowered: Lowered, light: Collection[int], most: float = BATCHED) -> set[int]:
     """Return the kernels that are worth another thread but can never run beside another such one.
 
     They might as well be light: who runs ahead of them would find nothing to do that takes long. None if there is any
@@ -339,11 +284,11 @@ def with_joined_steps(
     another thread.
     """
     light = light_kernels(lowered)
-    light |= _as_light(lowered, light, is_native)
+    light |= as_light(lowered, light, is_native)
     if len(lowered.frames) == 1 and len(light) < 2:
         return lowered, lowered
     found = _with_batches_in_loops(lowered, owned, light, machine) if machine is None or machine else None
-    return found or _with_steps(lowered, owned, light, machine)
+    return found or with_steps(lowered, owned, light, machine)
 
 
 def _with_batches_in_loops(
@@ -352,27 +297,27 @@ def _with_batches_in_loops(
     """Return what ``with_joined_steps`` does where machine code does batches in loops with heavy kernels that can never
     run beside each other; None if that cannot be done. As long as it is not known what machine code does, the batches
     are not in their loops yet."""
-    alone = _alone(lowered, light, inf)
+    alone = heavy_alone(lowered, light, inf)
     if not alone:
         return None
     with undivided():
         from .batched_loops import with_batched_loops
 
-    joined, _ = _with_steps(lowered, owned, light, machine, set())
+    joined, _ = with_steps(lowered, owned, light, machine, set())
     made = with_batched_loops(
         joined, lowered, alone, len(light) <= BATCHED * len(alone),
         lambda k, tree: WholeLoop(joined, k, owned, machine or {}, tree),
     )  # fmt: skip
     if made is None:
         return None
-    return (joined, joined) if machine is None else (made, _with_steps(lowered, owned, light, machine, alone)[1])
+    return (joined, joined) if machine is None else (made, with_steps(lowered, owned, light, machine, alone)[1])
 
 
-def _with_steps(
+def with_steps(
     lowered: Lowered, owned: Ownership, light: set[int], machine: Machine | None, alone: set[int] | None = None
 ) -> tuple[Lowered, Lowered]:  # fmt: skip
     """Return what ``with_joined_steps`` does; ``alone``: heavy kernels that are taken for light ones."""
-    together = light | (_alone(lowered, light) if alone is None else alone)
+    together = light | (heavy_alone(lowered, light) if alone is None else alone)
     arrivals = sum([node.kind is Kind.MERGE or (node.kind is Kind.KERNEL and node.index not in together)
                     for node in lowered.nodes]) + len(lowered.frames)  # fmt: skip
     if len(lowered.nodes) * arrivals // 8 > MANY:
