@@ -223,6 +223,15 @@ def test_the_tables_of_distributed_loops(tmp_path):
 
 
 @pytest.mark.nightly
+def test_the_table_of_gradients_on_workers(tmp_path):
+    pytest.importorskip("distributed")
+    page = tmp_path / "page.md"
+    page.write_text("<!-- gradients on workers -->\nold\n<!-- /gradients on workers -->\n")
+    run("gradients_on_workers.py", "--only", "element by element", "--turns", "1", "--update", str(page))
+    assert re.search(r"^\|  \| checkpoints \| \d\S* ms \|", page.read_text(encoding="utf-8"), re.M)
+
+
+@pytest.mark.nightly
 def test_what_is_ours_against_libraries():
     text = run("own_parts.py", "factors", "sorting", "linking").stdout
     assert "system, n = 1024" in text and "lines of 8" in text and "memory of it" in text
