@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import random
 import threading
 import warnings
@@ -133,6 +134,35 @@ def of_a_child(x, n):
     return x
 
 
+@dataclasses.dataclass
+class Walker:
+    rng: np.random.Generator = dataclasses.field(default_factory=lambda: np.random.default_rng(9))
+
+
+class Made:
+    def __new__(cls):
+        made = super().__new__(cls)
+        made.rng = np.random.default_rng(4)
+        return made
+
+
+def by_a_factory(x, n):
+    walker = Walker()
+    for _ in range(n[0]):
+        x = x + walker.rng.random()
+    return x + walker.rng.random()
+
+
+def by_a_factory_and_kept(x, n):
+    HELD.walker = Walker()
+    return x + HELD.walker.rng.random()
+
+
+def before_the_object_is(x, n):
+    draw = Made().rng.random
+    return x + draw() + draw()
+
+
 def said(f, *given):
     """What a call gives or raises, as text."""
     try:
@@ -163,6 +193,43 @@ def test_one_that_others_have_is_left_to_plain_python(f):
     with pytest.warns(UserWarning, match="is asked for random numbers in a loop"):
         decorated = al.function(f)
         assert [said(decorated, X, N) for _ in range(2)] == [wanted] * 2
+
+
+@pytest.mark.parametrize("f", [by_a_factory, by_a_factory_and_kept, before_the_object_is])
+def test_one_that_code_makes_which_is_not_converted_is_left_to_plain_python(f):
+    wanted = said(f, X, N)
+    with pytest.warns(UserWarning, match="gives a generator of random numbers"):
+        decorated = al.function(f)
+        assert [said(decorated, X, N) for _ in range(3)] == [wanted] * 3  # the trace's own went on from call to call
+
+
+def in_an_array(x, n):
+    found = np.array([random.Random(2), random.Random(3)], dtype=object)
+    for _ in range(n[0]):
+        x = x + found[0].random()
+    return x
+
+
+def in_a_field(x, n):
+    found = np.zeros(1, dtype=[("rng", object), ("b", float)])
+    found["rng"][0] = [random.Random(2)]
+    for _ in range(n[0]):
+        x = x + found["rng"][0][0].random()
+    return x
+
+
+def a_count_in_an_array(x, n):
+    found = np.array([SimpleNamespace(k=0), None], dtype=object)
+    for _ in range(n[0]):
+        found[0].k += 1
+        x = x + found[0].k
+    return x
+
+
+@pytest.mark.parametrize("f", [in_an_array, in_a_field, a_count_in_an_array])
+def test_what_an_array_of_objects_holds_is_changed_in_each_iteration(f):
+    decorated, wanted = al.function(f), said(f, X, N)
+    assert [said(decorated, X, N) for _ in range(2)] == [wanted] * 2
 
 
 def test_runs_at_once_have_one_each():

@@ -6,13 +6,18 @@ stands for it in the trace, and has the methods of the generator of the present 
 
 from __future__ import annotations
 
+import random
+import sys
 import types
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
 from autoloop_runtime.base.dataclass import dataclass
 from autoloop_runtime.base.random_streams import Stand
 from autoloop_runtime.ir.graph import Graph
+
+from ..staging.container_contents import ObjectsOfTrace
 
 #: the globals and the name by which a generator is reached
 _Holder: TypeAlias = tuple[dict[str, Any], str]
@@ -99,6 +104,22 @@ def asked_for(method: Any, graph: Graph, frame: types.FrameType) -> Asked:
         return Asked(lambda: method, "asked", method)
     found = _followed(method, holder)
     return Asked(found, "asked()", found)
+
+
+def hidden_generators() -> list[Any]:
+    """Return the generators behind the functions of ``random`` and ``np.random``."""
+    hidden: list[Any] = [random.random.__self__]  # type: ignore[attr-defined]
+    if "numpy.random" in sys.modules:
+        hidden.append(np.random.rand.__self__)  # type: ignore[attr-defined]
+    return hidden
+
+
+def is_found(generator: Any, graph: Graph) -> bool:
+    """Return whether each run finds a generator: it was in the function's reach before the trace, or stands for one."""
+    knows = graph.record(ObjectsOfTrace).is_of_world
+    if knows is None or id(generator) in graph.record(LentGenerators).slots or knows(generator):
+        return True
+    return any(generator is one for one in hidden_generators())
 
 
 def _global_name(generator: Any, frame: types.FrameType) -> _Holder | None:

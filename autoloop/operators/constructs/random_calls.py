@@ -36,7 +36,7 @@ from ..mutation.heap_snapshot import is_random, random_state
 from ..mutation.outside_world import leave, made_in, want_of_runs
 from ..staging.staged_blocks import in_staged_block
 from ..staging.staged_values import is_staged
-from .asked_generators import Asked, LentGenerators, Slot, asked_for
+from .asked_generators import Asked, LentGenerators, Slot, asked_for, hidden_generators, is_found
 
 _NUMBERS = (bool, int, float, complex)
 #: what changes its argument
@@ -67,6 +67,9 @@ def drawing(f: Any) -> Callable[..., Any] | None:
         return _spawning(f) if f.__name__ == "spawn" else _asking_now(f)
     record_call(graph, CallRecord(f"{type(owner).__name__}.{f.__name__}", None, True))
     asked = asked_for(f, graph.root, sys._getframe(2))
+    if not is_found(owner, graph.root):  # code that is not converted has made it, as each call does, or has kept it
+        what = "code that is not converted gives a generator of random numbers"
+        _refuse(what, f"{what}, which this function asks, but is traced once: hand it over as an argument")
     return lambda *args, **kwargs: _drawn(f, asked, args, kwargs)
 
 
@@ -116,10 +119,7 @@ def unless_drawn() -> Iterator[None]:
     if not is_followed():
         yield
         return
-    hidden = [random.random.__self__]  # type: ignore[attr-defined]
-    if "numpy.random" in sys.modules:
-        hidden.append(np.random.rand.__self__)  # type: ignore[attr-defined]
-    before = [(one, random_state(one)) for one in hidden]
+    before = [(one, random_state(one)) for one in hidden_generators()]
     yield
     for one, state in before:
         if random_state(one) != state:

@@ -231,6 +231,8 @@ class _Walker:
         elif has_state(value):
             self._object(value)
         elif isinstance(value, np.ndarray):
+            if value.dtype.hasobject and value.size <= MOST_ELEMENTS:
+                self._elements(np.asarray(value).ravel().tolist(), name, None)
             self._class(type(value))
         else:
             self._parts(value, name)
