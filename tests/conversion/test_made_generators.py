@@ -203,6 +203,37 @@ def test_one_that_code_makes_which_is_not_converted_is_left_to_plain_python(f):
         assert [said(decorated, X, N) for _ in range(3)] == [wanted] * 3  # the trace's own went on from call to call
 
 
+def in_each_row(xs):
+    return al.map_fn(lambda x: walk(x, N), xs)
+
+
+def in_each_row_of_many(xs):
+    return al.vectorized_map(lambda x: walk(x, N), xs)
+
+
+def along_an_axis(xs):
+    return np.apply_along_axis(lambda x: walk(x, N), 1, xs)
+
+
+def in_each_turn(xs):
+    return al.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, walk(x, N)), (0, xs[0]))[1]
+
+
+def folded(xs):
+    return al.foldl(lambda made, x: made + walk(x, N), xs)
+
+
+@pytest.mark.parametrize("f", [in_each_row, in_each_row_of_many, along_an_axis, in_each_turn, folded])
+def test_one_that_each_iteration_makes_begins_anew_in_loops_by_hand(f):
+    xs = np.stack([X, X + 1, X * 2])
+    wanted = f(xs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        decorated = al.function(f)
+        for _ in range(2):
+            np.testing.assert_allclose(decorated(xs), wanted, rtol=1e-13)
+
+
 def in_an_array(x, n):
     found = np.array([random.Random(2), random.Random(3)], dtype=object)
     for _ in range(n[0]):

@@ -164,7 +164,9 @@ def _making(f: Any, graph: Graph) -> Callable[..., Any]:
 def _note_made(generator: Any, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], graph: Graph) -> None:
     """Note a generator of the traced function's, as one that runs make where they shall, and its seed says how."""
     made, given = made_in(graph), nest.flatten((args, kwargs))
-    if not made.by_runs.are_made or in_staged_block() or not all(isinstance(one, _SEEDS) for one in given):
+    # one that a loop or a map by hand makes, in a graph of its own, begins anew in each iteration
+    is_once = current_graph() is graph and not in_staged_block()
+    if not (made.by_runs.are_made and is_once and all(isinstance(one, _SEEDS) for one in given)):
         made.asked_now.append(generator)
         return
     now = copy.deepcopy((args, kwargs))
