@@ -124,7 +124,7 @@ class Replacing:
         def run(is_joined):
             for _ in range(2):
                 ways = self.executable._ways
-                plan = self.executable._plan_of(ways, True, None, None) if is_joined else ways.node_by_node()
+                plan = self.executable._plan_of(ways, True, None, None, 2) if is_joined else ways.node_by_node()
                 self.taken.append((ways, plan))
                 self.found.append(self.executable.run([np.ones(4)], threads=1)[0][0])
                 self.executable._note(1.0)
