@@ -60,3 +60,11 @@ def test_the_gradient_of_a_complex_norm():
     found = np.asarray(autoloop.grad(lambda x: np.linalg.norm(x))(z))
     np.testing.assert_allclose((found.conj() * direction).real.sum(), slope, 1e-7)
     np.testing.assert_allclose(found, np.asarray(autoloop.grad(lambda x: autoloop.norm(x))(z)), 1e-14)
+
+
+@pytest.mark.parametrize("norm", [np.linalg.norm, np.linalg.vector_norm])
+@pytest.mark.parametrize("axis", [[0], [0, 1]])
+def test_axes_in_a_list_are_numpys_error(norm, axis):
+    decorated = autoloop.function(lambda x: norm(x, axis=axis))
+    with pytest.raises(TypeError, match="'axis' must be None, an integer or a tuple of integers"):
+        decorated(np.ones((2, 3)))

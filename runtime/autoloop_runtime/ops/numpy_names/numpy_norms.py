@@ -41,12 +41,19 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> An
         raise UnknownExtent("numpy.linalg.norm: the rank of the operand must be known; declare it with set_shape")
     if axis is None and (ord is None or (rank == 2 and ord in ("f", "fro")) or (rank == 1 and ord == 2)):
         return _of_all(x, rank, bool(keepdims))
-    axes = axes_of(known(np.linalg.norm, axis=axis), rank, "numpy.linalg.norm") or ()
+    axes = axes_of(_no_list(known(np.linalg.norm, axis=axis)), rank, "numpy.linalg.norm") or ()
     if len(axes) == 1:
         return _vectors(x, ord, axes, bool(keepdims))
     if len(axes) == 2:
         return _matrices(x, ord, axes, bool(keepdims))
     raise ValueError("Improper number of dimensions to norm.")
+
+
+def _no_list(axis: Any) -> Any:
+    """Return an ``axis``, for which NumPy takes no list here."""
+    if isinstance(axis, list):
+        raise TypeError("'axis' must be None, an integer or a tuple of integers")
+    return axis
 
 
 def _of_all(x: Tensor, rank: int, keepdims: bool) -> Any:
@@ -120,7 +127,7 @@ _OF_SINGULAR_VALUES: dict[Any, Callable[..., Any]] = {2: _greatest, -2: least, "
 @counterpart(np.linalg.vector_norm)
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:
     """Return ``np.linalg.vector_norm``: along several axes, of all their elements."""
-    x, axis = floats(x), known(np.linalg.vector_norm, axis=axis)
+    x, axis = floats(x), _no_list(known(np.linalg.vector_norm, axis=axis))
     axes = None if axis is None else axes_of(axis, x.shape.rank, "numpy.linalg.vector_norm")
     return _vectors(x, known(np.linalg.vector_norm, ord=ord), axes, bool(keepdims))
 
