@@ -220,3 +220,21 @@ def test_what_a_loop_turns_is_no_other_result():
     da = pytest.importorskip("dask.array")
     x = da.from_array(V, chunks=2)
     assert held(*al.function(turned_in_a_loop)(x)) == held(*turned_in_a_loop(x))
+
+
+IMAGINARY = [
+    lambda x: x.imag, lambda x: np.imag(x), lambda x: x[:0].imag, lambda x: x.sum().imag, lambda x: x.conj().imag,
+    lambda x: (x * 1j).imag, lambda x: x.imag + x.sum(axis=0).imag,
+]  # fmt: skip
+
+
+@each(IMAGINARY)
+def test_imaginary_parts_of_lazy_reals_are_lazy(f):
+    """Of an attribute they were NumPy's, as only the shape takes part."""
+    da = pytest.importorskip("dask.array")
+    x = da.from_array(V, chunks=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = al.function(f)(x)
+    assert (type(got), got.dtype, got.shape) == (da.Array, f(x).dtype, f(x).shape)
+    assert held(got) == held(f(x))

@@ -707,9 +707,14 @@ def _kept_attribute(f: Callable[..., Any], of_arrays: bool) -> Callable[[Any], A
     name = f.__name__
     if name_of_view(name) is None:
         return _kept(name, f, of_arrays)
-    return lambda self: self.given_views(
-        name, f(self), operator.attrgetter(name), of_arrays and is_array(self, ZeroDimArray)
-    )
+
+    def viewed(self: ArrayTracer) -> Any:
+        gives = of_arrays and is_array(self, ZeroDimArray)
+        made = self.given_views(name, f(self), operator.attrgetter(name), gives)
+        others = theirs_here()  # of reals the imaginary part is made of the shape alone
+        return made if others is None else others.given((self,), made)
+
+    return viewed
 
 
 _LACKED_BY_SCALARS = ("argpartition", "dot", "mT")
