@@ -238,3 +238,26 @@ def test_imaginary_parts_of_lazy_reals_are_lazy(f):
         got = al.function(f)(x)
     assert (type(got), got.dtype, got.shape) == (da.Array, f(x).dtype, f(x).shape)
     assert held(got) == held(f(x))
+
+
+def asked_in_a_branch(x, c):
+    other, r = ~c, 0
+    if c:
+        r = 2
+    return r, c, other, c * 2, c + x
+
+
+def asked_in_a_loop(x, c):
+    other, i = ~c, 0
+    while c and i < 3:
+        i += 1
+    return i, c, other, float(c) + 1, c.astype(float)
+
+
+@each([(f, value) for f in (asked_in_a_branch, asked_in_a_loop) for value in (False, True)])
+def test_what_is_made_of_an_argument_that_is_asked_for_its_truth_is_lazy(f, value):
+    """It was NumPy's: the argument itself counted as a number."""
+    da = pytest.importorskip("dask.array")
+    x, c = da.ones((4, 2), chunks=2), da.from_array(np.array(value))
+    want, got = f(x, c), al.function(f)(x, c)
+    assert [(type(one), held(one)) for one in got] == [(type(one), held(one)) for one in want]

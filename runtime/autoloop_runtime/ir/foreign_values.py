@@ -176,7 +176,7 @@ class Theirs(NumpysBeside):
         no array of the library."""
         if self.of(tensor) is False:
             return tensor
-        if tensor.node is not None and tensor.node.op is not PARAMETER:
+        if tensor.node is not None and (tensor.node.op is not PARAMETER or self.known.get(tensor)):
             tensor = call("identity", tensor)
         self.known[tensor] = False
         return tensor
