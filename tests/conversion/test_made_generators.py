@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import queue
 import random
 import threading
 import warnings
+import weakref
 from types import SimpleNamespace
 
 import autoloop as al
@@ -257,10 +259,39 @@ def a_count_in_an_array(x, n):
     return x
 
 
-@pytest.mark.parametrize("f", [in_an_array, in_a_field, a_count_in_an_array])
-def test_what_an_array_of_objects_holds_is_changed_in_each_iteration(f):
-    decorated, wanted = al.function(f), said(f, X, N)
-    assert [said(decorated, X, N) for _ in range(2)] == [wanted] * 2
+def by_a_weak_reference(x, n):
+    rng = random.Random(2)
+    found = weakref.ref(rng)
+    for _ in range(n[0]):
+        x = x + found().random()
+    return x
+
+
+def in_a_view(x, n):
+    found = {"a": random.Random(2)}.values()
+    for _ in range(n[0]):
+        for rng in found:
+            x = x + rng.random()
+    return x
+
+
+def in_a_queue(x, n):
+    found = queue.Queue()
+    found.put(random.Random(2))
+    for _ in range(n[0]):
+        x = x + found.queue[0].random()
+    return x
+
+
+@pytest.mark.parametrize(
+    "f", [in_an_array, in_a_field, a_count_in_an_array, by_a_weak_reference, in_a_view, in_a_queue]
+)
+def test_whatever_holds_it_it_goes_on_in_each_iteration(f):
+    wanted = said(f, X, N)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        decorated = al.function(f)
+        assert [said(decorated, X, N) for _ in range(2)] == [wanted] * 2
 
 
 def test_runs_at_once_have_one_each():

@@ -81,7 +81,7 @@ class Snapshot:
 
 
 def snapshots(
-    functions: Sequence[Any], values: Sequence[Any], names: Sequence[str]
+    functions: Sequence[Any], values: Sequence[Any], names: Sequence[str], made: Sequence[Any] = ()
 ) -> tuple[list[Snapshot], list[tuple[Slot, Any]]]:
     """Take a snapshot of all that functions, called with ``values``, can get at.
 
@@ -91,6 +91,8 @@ def snapshots(
         The generated functions of a block.
     values, names : sequence
         The values of their parameters.
+    made : sequence
+        What is looked at besides, whatever holds it.
 
     Returns
     -------
@@ -104,6 +106,9 @@ def snapshots(
         walker.visit(function, "", None)
     for name, value in zip_longest(names[: len(values)], values, fillvalue=""):
         walker.visit(value, name, None)
+    walker.run()
+    for value in made:
+        walker.visit(value, "", None)
     walker.run()
     return walker.found, walker.variables
 

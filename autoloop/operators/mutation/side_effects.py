@@ -40,7 +40,7 @@ from .held_before import (
     restore,
     take_back,
 )
-from .outside_world import is_made_anew, want_of_runs
+from .outside_world import is_made_anew, made_in, want_of_runs
 from .parts_of_objects import changes_more, held_by, is_wrapper
 from .rebinding import (
     IsOther,
@@ -206,9 +206,9 @@ class Outside:
         """
 
         def watching(*values: Any) -> Any:
-            before, variables = snapshots(
-                [*self._functions, *self._given], self._values, _parameters(self._functions, len(self._values))
-            )
+            graph, names = current_graph(), _parameters(self._functions, len(self._values))
+            made = () if graph is None else made_in(graph).asked_now  # whatever holds them: a weak reference, a queue
+            before, variables = snapshots([*self._functions, *self._given], self._values, names, made)
             given, elsewhere = self.read(), found_elsewhere(self._slots)
             lent = lent_lists(before, variables)
             try:
