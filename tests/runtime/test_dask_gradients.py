@@ -128,3 +128,21 @@ def test_sums_over_the_way_back_are_written_by_templates(monkeypatch):
     ways = [one for one in told if one.iterations]
     assert len(ways) == 2
     assert all(one.written + one.reused == one.submissions for one in ways)
+
+
+def with_a_branch_that_gives_nothing(x, w):
+    s = 0.1 * w.sum()
+    for row in x:
+        s = s + np.sin(row * w).sum()
+        if s > 0.5:
+            continue
+    return s
+
+
+def test_loops_over_rows_may_end_with_a_branch_that_gives_nothing():
+    """That raised an ``IndexError``: the branch has no outputs."""
+    rows, w = np.linspace(-1.0, 1.0, 12).reshape(4, 3), np.array([0.3, -0.2, 0.5])
+    want = al.grad(with_a_branch_that_gives_nothing, (0, 1))(rows, w)
+    got = al.grad(with_a_branch_that_gives_nothing, (0, 1))(da.from_array(rows, chunks=2), w)
+    for mine, other in zip(got, want):
+        np.testing.assert_allclose(np.asarray(mine), np.asarray(other))

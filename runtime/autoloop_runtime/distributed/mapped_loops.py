@@ -195,8 +195,8 @@ def _copied(
     copy.of.update({source.inputs[k]: into.capture(array) for k, array in arrays.items() if k >= count})
     place = next(iter(one.mirrored), source.inputs[0])  # also where another value came before all
     for node in source.nodes:
-        if node.op is PARAMETER or node.outputs[0] in copy.of:
-            continue
+        if node.op is PARAMETER or not node.outputs or node.outputs[0] in copy.of:
+            continue  # a branch that gives nothing has no effect either: such loops stay whole
         if node in written:
             flow, _, value = node.inputs
             copy.keep(node, [*map(copy.stands, (flow, place, value))])
