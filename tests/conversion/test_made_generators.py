@@ -259,6 +259,15 @@ def a_count_in_an_array(x, n):
     return x
 
 
+def a_count_in_an_element(x, n):
+    found = np.zeros(1, dtype=[("a", object), ("b", int)])[0]
+    found["a"] = SimpleNamespace(k=0, itself=found)
+    for _ in range(n[0]):
+        found["a"].k += 1
+        x = x + found["a"].k
+    return x
+
+
 def by_a_weak_reference(x, n):
     rng = random.Random(2)
     found = weakref.ref(rng)
@@ -284,8 +293,12 @@ def in_a_queue(x, n):
 
 
 @pytest.mark.parametrize(
-    "f", [in_an_array, in_a_field, a_count_in_an_array, by_a_weak_reference, in_a_view, in_a_queue]
-)
+    "f",
+    [
+        in_an_array, in_a_field, a_count_in_an_array, a_count_in_an_element, by_a_weak_reference, in_a_view,
+        in_a_queue,
+    ],
+)  # fmt: skip
 def test_whatever_holds_it_it_goes_on_in_each_iteration(f):
     wanted = said(f, X, N)
     with warnings.catch_warnings():

@@ -185,6 +185,9 @@ class _Walker:
         if isinstance(value, _PLAIN):
             if is_users_class(kind):  # whose methods may change something
                 self.visit(kind, kind.__name__, None)
+            if isinstance(value, np.void) and value.dtype.hasobject:  # an element with fields
+                self.seen[id(value)], self.names[id(value)] = value, name
+                self.visit(value.item(), name, None)
             return
         self.seen[id(value)] = value
         self.names[id(value)] = name
