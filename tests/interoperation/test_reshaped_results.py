@@ -179,6 +179,7 @@ HANDED_ON = [
     lambda x: np.flip(x, ()), lambda x: np.roll(x, 0), lambda x: x.T.T, lambda x: x.reshape(-1).reshape(-1),
     lambda x: np.ravel(x), lambda x: x * 1, lambda x: np.broadcast_to(x, (4, 2)),
     lambda x: np.take(x, [0, 1, 2, 3], axis=0),
+    lambda x: np.delete(x, [], axis=0), lambda x: np.delete(x, [0], axis=0),
 ]  # fmt: skip
 
 
