@@ -173,11 +173,11 @@ KEPT = (
     ("p, *q = a[a > 1.5]\nreturn p, q", "the number of its rows must be known"),
     ("return {k: 1 for k in range(n)}", "append to a list in a `for` loop"),
     (
-        "r = np.random.RandomState(3)\nfor k in range(n): x += r.rand()\nreturn x",
+        "r = np.random.Generator(np.random.PCG64(3))\nfor k in range(n): x += r.random()\nreturn x",
         "is asked for random numbers in a loop",
     ),
     (
-        "r = np.random.default_rng(3)\nif x > 2: a[0] = r.normal()\nreturn r.normal()",
+        "r = np.random.Generator(np.random.PCG64(3))\nif x > 2: a[0] = r.normal()\nreturn r.normal()",
         "is asked for random numbers in a",
     ),
     ("s = 'a'\nif x > 2: s = 3\nreturn s", "differ under a tensor condition"),

@@ -262,3 +262,12 @@ def test_what_is_made_of_an_argument_that_is_asked_for_its_truth_is_lazy(f, valu
     x, c = da.ones((4, 2), chunks=2), da.from_array(np.array(value))
     want, got = f(x, c), al.function(f)(x, c)
     assert [(type(one), held(one)) for one in got] == [(type(one), held(one)) for one in want]
+
+
+def test_dasks_cholesky_factor_is_the_upper_one():
+    da = pytest.importorskip("dask.array")
+    m = da.from_array(np.array([[4.0, 1.0], [1.0, 3.0]]), chunks=2)
+    with pytest.warns(UserWarning, match="gives the upper factor"):
+        assert np.array_equal(al.function(lambda x: np.linalg.cholesky(x))(m), np.linalg.cholesky(m))
+    found = al.function(lambda x: np.linalg.cholesky(x), executor="dataflow")(m)
+    assert np.array_equal(found, np.linalg.cholesky(m.compute()))

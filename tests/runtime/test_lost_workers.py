@@ -256,7 +256,7 @@ def test_an_error_holds_nothing_on_the_cluster(function, monkeypatch):
         told.append(submission)
         count = real(sender, submission, mailbox)
         if len(told) == 6 and function is settling:
-            sender._client.cancel([future for later in submission.laters for future in sender._futures(later)])
+            sender._client.cancel([future for _, later in submission.asked for future in sender._futures(later)])
         return count
 
     monkeypatch.setattr(api.on_cluster.OnCluster, "send", sends)

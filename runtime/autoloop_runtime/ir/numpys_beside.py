@@ -52,6 +52,10 @@ class NumpysBeside(ForbiddenForms):
         says = is_asking and hasattr(self.namespace.array, "__array_function__")
         return self._is_wanted or self._is_asked or says
 
+    def _gives_upper(self) -> bool:
+        """Return whether the library answers for NumPy's Cholesky factor with the other one, as Dask does."""
+        return self.namespace.is_lazy and not (self._is_wanted or self._is_asked)
+
     def called(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Any:
         """Return what a function of NumPy's gives that stands for one of the library's own."""
         before, self._is_asked = self._is_asked, True
@@ -65,6 +69,11 @@ class NumpysBeside(ForbiddenForms):
         is_asking = self.has_own(function) and (
             function in _OF_SEQUENCES or any(map(self.may_hold, (*args, *kwargs.values())))
         )
+        if function is np.linalg.cholesky and self._gives_upper() and self._may_hold_some(args, kwargs):
+            raise UnknownWhileTracing(
+                f"np.linalg.cholesky of an array of {self.namespace.name} gives the upper factor, where NumPy's is the "
+                "lower one, as that of executor='dataflow' is"
+            )
         if self._is_graph(is_asking) or not self._may_hold_some(args, kwargs):
             return
         if function in _OF_ATTRIBUTES or (self.namespace.is_lazy and function in _OF_TRUTH):
