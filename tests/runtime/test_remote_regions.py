@@ -145,7 +145,7 @@ def test_iterations_that_only_store_what_they_find_do_not_wait_for_each_other(cl
     assert all("multiply" in ops for ops in products)  # a number that is there early is no reason to come back
 
 
-def test_effects_happen_here_and_in_order(cluster, loops_are_opened, capsys):
+def test_effects_happen_here_and_in_order(cluster, everything_goes, capsys):
     seen = []
 
     @al.function(executor="dask")
