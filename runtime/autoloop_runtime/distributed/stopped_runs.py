@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 from collections.abc import Sequence
 from contextvars import ContextVar
@@ -79,26 +80,29 @@ def wait_for(client: Any, futures: Sequence[Any]) -> None:
     """
     stop = current_stop()
     if stop is not None:
-        mailbox = Mailbox()
+        mailbox, come = Mailbox(), _come(client, futures)
         stop.enter(mailbox)
         try:
-            client.loop.add_callback(_tell, client, futures, mailbox)
+            told = asyncio.run_coroutine_threadsafe(come, client.loop.asyncio_loop)
+        except RuntimeError:  # the loop is closed
+            come.close()
+            stop.leave(mailbox)
+            check_open(client)
+            raise
+        told.add_done_callback(lambda _: mailbox.put(None))  # who waits finds out how it ended
+        try:
             check_open(client)
             stop.check()
             mailbox.take()
             stop.check()
         finally:
+            told.cancel()  # it holds the futures
             stop.leave(mailbox)
     importlib.import_module("distributed").wait(futures)
 
 
-async def _tell(client: Any, futures: Sequence[Any], mailbox: Mailbox) -> None:
-    """Put a letter when futures are there, or will not be. Runs on the client's event loop."""
-    try:
-        with client.as_current():  # ``wait`` asks for it
-            waiting = importlib.import_module("distributed").wait(futures)
-        await waiting
-    except Exception:  # who waits finds out
-        pass
-    finally:
-        mailbox.put(None)
+async def _come(client: Any, futures: Sequence[Any]) -> None:
+    """Wait until futures are there, or will not be. Runs on the client's event loop."""
+    with client.as_current():  # ``wait`` asks for it
+        waiting = importlib.import_module("distributed").wait(futures)
+    await waiting
