@@ -252,12 +252,13 @@ def many_chains(count, depth, first=0, last=None):
 
 
 def looped_chains(count, depth, first=0, last=None):
-    """The same in two iterations, of which the second waits for all of the first."""
+    """The same in two iterations, of which the second waits for all of the first, and computes the same numbers: what
+    it adds is too small for them, also of half of the chains."""
     inner, many = many_chains(count, depth, first, last), (count if last is None else last) - first
 
     def build(tf, x):
         def body(i, ends):
-            return [ends + inner(tf, x + tf.reduce_sum(ends) * 1e-9)[0]]
+            return [ends + inner(tf, x + tf.reduce_sum(ends) * 1e-30)[0]]
 
         return loop(tf, tf.constant(2, tf.int32), body, [tf.zeros([many], tf.float32)])
 
