@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 from collections.abc import Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -80,29 +80,33 @@ def wait_for(client: Any, futures: Sequence[Any]) -> None:
     """
     stop = current_stop()
     if stop is not None:
-        mailbox, come = Mailbox(), _come(client, futures)
+        mailbox, loop, tasks = Mailbox(), client.loop.asyncio_loop, list[Any]()
+
+        def begin() -> None:  # on the event loop, as all that is done with the task
+            tasks.append(loop.create_task(_tell(client, futures, mailbox)))
+
         stop.enter(mailbox)
         try:
-            told = asyncio.run_coroutine_threadsafe(come, client.loop.asyncio_loop)
-        except RuntimeError:  # the loop is closed
-            come.close()
-            stop.leave(mailbox)
             check_open(client)
-            raise
-        told.add_done_callback(lambda _: mailbox.put(None))  # who waits finds out how it ended
-        try:
+            loop.call_soon_threadsafe(begin)
             check_open(client)
             stop.check()
             mailbox.take()
             stop.check()
         finally:
-            told.cancel()  # it holds the futures
             stop.leave(mailbox)
+            with suppress(RuntimeError):  # it is closed
+                loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])  # it holds the futures
     importlib.import_module("distributed").wait(futures)
 
 
-async def _come(client: Any, futures: Sequence[Any]) -> None:
-    """Wait until futures are there, or will not be. Runs on the client's event loop."""
-    with client.as_current():  # ``wait`` asks for it
-        waiting = importlib.import_module("distributed").wait(futures)
-    await waiting
+async def _tell(client: Any, futures: Sequence[Any], mailbox: Mailbox) -> None:
+    """Put a letter when futures are there, or will not be. Runs on the client's event loop."""
+    try:
+        with client.as_current():  # ``wait`` asks for it
+            waiting = importlib.import_module("distributed").wait(futures)
+        await waiting
+    except Exception:  # who waits finds out
+        pass
+    finally:
+        mailbox.put(None)
