@@ -9,7 +9,7 @@ to run: the *pivot* of the iteration or branch it stands in.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -160,3 +160,14 @@ def nanoseconds(node: FlatNode) -> float:
     """Return how long a node takes, roughly, that does what a node of the structured graph does; else 0."""
     source = node.source
     return estimate(source) if source is not None and source.op is node.op else 0.0
+
+
+def reached(roots: Iterable[int], following: Callable[[int], Iterable[int]]) -> set[int]:
+    """Return some nodes, and all that are come to from them: behind each those that are ``following``."""
+    todo, found = list(roots), set[int]()
+    while todo:
+        k = todo.pop()
+        if k not in found:
+            found.add(k)
+            todo += following(k)
+    return found

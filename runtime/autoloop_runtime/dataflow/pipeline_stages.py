@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ..base.dataclass import dataclass
-from .flat_graph import FlatNode, Kind, Lowered, Port, nanoseconds
+from .flat_graph import FlatNode, Kind, Lowered, Port, nanoseconds, reached
 from .loop_items import LoopTree
 from .overlap import overlapping
 
@@ -150,13 +150,7 @@ class _Stages:
         for k in self._own:
             for before in self._before(k):
                 users[before].append(k)
-        todo, found = list(roots), set[int]()
-        while todo:
-            k = todo.pop()
-            if k not in found:
-                found.add(k)
-                todo += users[k]
-        return found
+        return reached(roots, users.__getitem__)
 
     def _is_handed_on(self, node: FlatNode) -> bool:
         """Return whether a node only hands on what it is given, in a branch, or as a sign that the loop goes on."""

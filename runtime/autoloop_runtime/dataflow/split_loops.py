@@ -26,7 +26,7 @@ from ..base.forks import undivided
 from ..ir.graph import CONST, PARAMETER
 from ..ir.prices import Price
 from .dependence import is_loop_merge
-from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port
+from .flat_graph import FlatNode, FrameInfo, Kind, Lowered, Port, reached
 from .overlap import overlapping
 
 if TYPE_CHECKING:
@@ -123,31 +123,23 @@ class _Needs:
 
     def of(self, roots: Iterable[int]) -> set[int]:
         """Return some nodes, and all that they need."""
-        todo, found = list(roots), set[int]()
-        while todo:
-            k = todo.pop()
-            node = self._nodes[k]
-            if k in found or node.frame != self._frame:
-                continue
-            found.add(k)
-            if node.kind is not Kind.ENTER:
-                todo += [index for index, _ in (*node.inputs, *node.controls)]
-        return found
+        return reached(self._inside(roots), lambda k: self._inside(self._before(self._nodes[k])))
 
     def behind(self, roots: Iterable[int]) -> set[int]:
         """Return some nodes, and all that need them."""
         users = defaultdict[int, list[int]](list)
         for node in self._nodes:
-            if node.frame == self._frame and node.kind is not Kind.ENTER:
-                for index, _ in (*node.inputs, *node.controls):
+            if node.frame == self._frame:
+                for index in self._before(node):
                     users[index].append(node.index)
-        todo, found = [k for k in roots if self._nodes[k].frame == self._frame], set[int]()
-        while todo:
-            k = todo.pop()
-            if k not in found:
-                found.add(k)
-                todo += users[k]
-        return found
+        return reached(self._inside(roots), users.__getitem__)
+
+    def _inside(self, nodes: Iterable[int]) -> list[int]:
+        return [k for k in nodes if self._nodes[k].frame == self._frame]
+
+    @staticmethod
+    def _before(node: FlatNode) -> list[int]:
+        return [] if node.kind is Kind.ENTER else [index for index, _ in (*node.inputs, *node.controls)]
 
 
 def _in_stages(lowered: Lowered, frame: int, heavy: Collection[int]) -> list[set[int]] | None:
