@@ -37,7 +37,6 @@ from autoloop_runtime.ops.operands import fitted
 from ... import operators
 from ...errors import programs_own
 from ...left_to_python import refuse_unknown
-from ..mutation.heap_snapshot import is_random
 from ..staging.staged_values import answer, is_staged, stands_for
 from ..staging.standins import is_growing
 
@@ -125,11 +124,6 @@ def by_numpy(function: Any) -> Callable[..., Any]:
     """Return what takes a staged argument in place of a function of NumPy's that would not ask it."""
 
     def of_staged(*args: Any, **kwargs: Any) -> Any:
-        if is_random(owner_of(function)):  # of the function's own making: it is asked while tracing
-            refuse_unknown(
-                f"{function.__name__} of a generator that the function makes is given what only the run knows",
-                "make the generator outside, and hand it over as an argument",
-            )
         if of_ufunc(function):  # which asks arrays, but not the elements of lists
             is_index = function.__name__ == "at"  # whose tuple is one index of several axes
             if is_index and args and isinstance(args[0], list | tuple):
