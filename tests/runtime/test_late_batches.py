@@ -41,12 +41,57 @@ def in_a_branch(n):
     return late * 2 + 1
 
 
+def large(n):
+    return al.zeros([5000], al.int32) + n
+
+
+def read_from_an_array(n, body=lambda i, x, y, v, k: v * 3 % 97 + x[k], start=lambda n: n):
+    """Two arrays, each of which is made of the other, and numbers that are made of themselves and what is read."""
+
+    def step(i, x, y, *rest):
+        return i + 1, slow(y), slow(x), *[body(i, x, y, v, k) for k, v in enumerate(rest)]
+
+    begin = [al.constant(0), large(n), large(n), *[start(n) + k for k in range(4)]]
+    ends = al.while_loop(lambda i, *_: i < n, step, begin)
+    return al.sum(ends[1]), al.sum(ends[2]), *ends[3:]
+
+
+def read_from_both(n):
+    return read_from_an_array(n, lambda i, x, y, v, k: v * 3 % 97 + x[k] + y[k])
+
+
+def read_in_a_branch(n):
+    return read_from_an_array(n, lambda i, x, y, v, k: al.cond(i % 2 == 0, lambda: v * 3 % 97 + x[k], lambda: v - x[0]))
+
+
+def read_for_late_numbers(n):
+    return read_from_an_array(n, start=slow)
+
+
+def read_by_all(n):
+    def step(i, x, y, v, w):
+        return i + 1, slow(y), slow(x), v * 3 % 97 + x[0] + w, w * 5 % 89 + x[1] - v
+
+    return al.while_loop(lambda i, *_: i < n, step, [al.constant(0), large(n), large(n), n, n + 1])[3:]
+
+
+def read_from_what_is_no_recurrence(n):
+    def step(i, x, v, w):
+        return i + 1, slow(large(i)), v * 3 % 97 + x[0], w * 5 % 89 + x[1]
+
+    return al.while_loop(lambda i, *_: i < n, step, [al.constant(0), large(n), n, n + 1])[2:]
+
+
 def chain_of_them(n):
     first = slow(n) + (n * 3 + 1)
     return slow(first) * 2 + (slow(n + 1) - 3)
 
 
-BUILDS = [wanted_late, wanted_twice, fetched, in_a_branch, chain_of_them]
+READS = [
+    read_from_an_array, read_from_both, read_in_a_branch, read_for_late_numbers, read_by_all,
+    read_from_what_is_no_recurrence,
+]  # fmt: skip
+BUILDS = [wanted_late, wanted_twice, fetched, in_a_branch, chain_of_them, *READS]
 
 
 @pytest.mark.parametrize("build", BUILDS, ids=lambda f: f.__name__)
@@ -65,6 +110,22 @@ def test_one_batch_waits_for_what_takes_long():
     joined = with_joined_steps(lowered_of(wanted_late, "int32"), Ownership())[0]
     batches = [node.value for node in joined.nodes if node.kind is Kind.BATCH and node.frame]
     assert sum(one.doors.predicate is None for one in batches) == 1
+
+
+def batches_of(build):
+    """How many batches of a loop wait for more than the condition does."""
+    joined = with_joined_steps(lowered_of(build, "int32"), Ownership())[0]
+    return sum(n.kind is Kind.BATCH and n.frame > 0 and n.value.doors.predicate is None for n in joined.nodes)
+
+
+def test_what_is_read_from_an_array_stays_with_what_it_is_added_to():
+    assert [batches_of(build) for build in (read_from_an_array, read_by_all)] == [1, 1]
+
+
+def test_an_array_is_not_held_for_what_comes_later():
+    """Another array, numbers that begin late, an iteration that ends before the one before it."""
+    assert all(batches_of(build) > 1 for build in (read_from_both, read_for_late_numbers))
+    assert batches_of(read_from_what_is_no_recurrence) > 1
 
 
 def test_what_several_want_is_ready_early():

@@ -65,7 +65,7 @@ def with_batches(
     """
     grouping = Grouping(lowered, found, light, machine, is_native)
     groups = joined_turns(lowered, found, list(grouping.groups()), grouping.times)
-    groups = joined_late(lowered, groups, grouping.times, grouping.around)
+    groups = joined_late(lowered, found, groups, grouping.times, grouping.around)
     if machine is not None and not is_native:
         groups, machine = with_stacks(lowered, groups, owned, machine)
     groups = [group for group in groups if len(group) > 1 or _collects(lowered, group[0], groups)]
