@@ -165,6 +165,7 @@ def gains(rows: list[Measured]) -> Iterator[str]:
     named = {row.name: row.values for row in rows}
     pairs = [("two chains", "chains"), ("two chains 768×768", "heavy"), ("two chains of long rows", "waves")]
     pairs += [("chains of short kernels", "many")]
+    pairs += [("one inner loop of two chains", "nest"), ("two inner loops", "nests")]
     for where, first in (("", "short"), (", in a loop", "looped")):
         pairs += [(f"chains of {size} µs a node{where}", f"{first} {size}") for size in (2, 5, 10, 20)]
     for what, first in pairs:

@@ -265,6 +265,33 @@ def looped_chains(count, depth, first=0, last=None):
     return build
 
 
+def one_inner_loop(tf, n, m, a, b, v, w):
+    """Two chains of products in one loop in a loop."""
+    steps = lambda j, x, y: [tf.tanh(tf.matmul(x, v)), tf.tanh(tf.matmul(y, w))]
+    return [tf.concat(loop(tf, n, lambda i, a, b: loop(tf, m, steps, [a, b]), [a, b]), 0)]
+
+
+def inner(tf, m, x, w):
+    return loop(tf, m, lambda j, x: [tf.tanh(tf.matmul(x, w))], [x])
+
+
+def two_inner_loops(tf, n, m, a, b, v, w):
+    """The same, each in a loop of its own."""
+    return [tf.concat(loop(tf, n, lambda i, a, b: [*inner(tf, m, a, v), *inner(tf, m, b, w)], [a, b]), 0)]
+
+
+def half_of_inner_loops(which):
+    return lambda tf, n, m, *xs: loop(tf, n, lambda i, x: inner(tf, m, x, xs[2 + which]), [xs[which]])
+
+
+def inner_by_hand(n, m, *xs):
+    return [np.concatenate(chains_by_hand(n * m, *xs))]
+
+
+def inner_on_two(n, m, *xs):
+    return [np.concatenate(chains_on_two(n * m, *xs))]
+
+
 # -- all of it --------------------------------------------------------------------------------------------
 
 
@@ -292,6 +319,22 @@ def of_chains(count: int) -> dict[str, Program]:
                     f"{count:,} chains of 4 nodes of {microseconds} µs{where}, {threads} worker{'s' * (threads - 1)}",
                     "ms", 1, make(count, 4), [drawn(size)], threads, halves=halves if threads > 1 else (),
                 )  # fmt: skip
+    return found
+
+
+def of_nests(n: Any) -> dict[str, Program]:
+    """Chains that do not need each other, in loops in a loop."""
+    inputs = [n, np.int32(5), *[drawn(128, 128)] * 2, *[drawn(128, 128, scale=128**-0.5)] * 2]
+    halves, found = tuple(map(half_of_inner_loops, (0, 1))), {}
+    for name, what, build in (
+        ("nest", "one loop of two chains", one_inner_loop),
+        ("nests", "two loops of a chain", two_inner_loops),
+    ):
+        for threads, hand in ((1, inner_by_hand), (2, inner_on_two)):
+            found[f"{name} {threads}"] = Program(
+                f"{what} in a loop, 128×128, an iteration of five steps, {threads} worker{'s' * (threads - 1)}", "µs",
+                int(n), build, inputs, threads, hand, halves if threads > 1 else (),
+            )  # fmt: skip
     return found
 
 
@@ -338,7 +381,7 @@ def programs(quick: bool = False) -> dict[str, Program]:
             f"two products 96×96 beside {count} numbers `y * 0.5 + i`, an iteration", "µs", int(m), beside_products,
             [m, *square(96), *[np.float32(k) for k in range(count)]],
         )  # fmt: skip
-    found |= of_chains(1000 // less)
+    found |= of_chains(1000 // less) | of_nests(turns(100))
     size, m = 320 // (4 if quick else 1), turns(60)
     found["layers"] = Program(
         f"two stacked layers {size}×{size}, {m} steps, 2 workers", "ms", 1, layers, [m, *square(size)], 2,

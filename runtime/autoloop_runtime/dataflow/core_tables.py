@@ -20,7 +20,7 @@ from .step_forms import StepCode
 from .token_forms import TokenForm
 
 #: nanoseconds for which a worker looks for work before it leaves, and works before it comes back
-SPIN, SLICE = 20_000, 500_000
+SPIN, SLICE = 60_000, 500_000
 #: what does as ``core_workers.core``, given the address of the words
 Enter = Callable[[int, int, int, int, int], int]
 
