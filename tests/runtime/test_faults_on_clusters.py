@@ -12,7 +12,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from autoloop.distributed import Client
-from faulty_clusters import PROGRAMS, Counting, Fault, bound, numbers
+from faulty_clusters import PROGRAMS, Counting, Fault, bound, numbers, processes
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -37,15 +37,8 @@ SETTINGS = {
 @pytest.fixture(scope="module")
 def cluster():
     """Two processes, and those that come in the place of what is killed; of all of them none is left."""
-    processes: set[int] = set()
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": "400MB"}
-    with dask.config.set(SETTINGS), distributed.LocalCluster(**options) as cluster:
-        cluster.processes = processes
+    with processes("400MB", **SETTINGS) as cluster:
         yield cluster
-    until = time.monotonic() + 30
-    while (left := [one for one in processes if os.path.exists(f"/proc/{one}")]) and time.monotonic() < until:
-        os.sched_yield()
-    assert not left
 
 
 def two_workers(client):

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from autoloop.distributed import LostCluster
 from distributed_programs import PROGRAMS
-from faulty_clusters import beside, beside_with_lists, bound, numbers
+from faulty_clusters import beside, beside_with_lists, bound, numbers, processes
 from watched_windows import watched
 
 da = pytest.importorskip("dask.array")
@@ -52,14 +52,8 @@ def leaves(result):
 @pytest.fixture(scope="module")
 def cluster():
     """Two processes, and those that come in the place of what is killed; of all of them none is left."""
-    processes: set[int] = set()
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
-        cluster.processes = processes
+    with processes() as cluster:
         yield cluster
-    until = time.monotonic() + 30
-    while (left := [one for one in processes if os.path.exists(f"/proc/{one}")]) and time.monotonic() < until:
-        os.sched_yield()
-    assert not left
 
 
 @pytest.fixture

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gc
+import operator
 import threading
+import time
+import uuid
 import weakref
 
 import api
 import autoloop as al
+import autoloop.distributed
 import numpy as np
 import pytest
 from watched_windows import watched
@@ -278,3 +282,55 @@ def test_an_error_holds_nothing_on_the_cluster(function, monkeypatch):
             gc.collect()  # the user's lines in a traceback have frames below them, which have the error
         client.run(int)  # behind what was let go of
         assert not client.futures
+
+
+async def _known(dask_scheduler):
+    return list(dask_scheduler.tasks)
+
+
+def _left_behind(client):
+    """Have a worker lost that holds what a task needs, and what another one needs that needs that: Dask keeps it."""
+    first = sorted(client.nthreads())[0]
+    here = {"workers": [first], "allow_other_workers": True}
+    names = (f"{kind}-t{uuid.uuid4().hex}x{k}" for k, kind in enumerate(("made", "behind", "wanted")))
+    made = client.submit(operator.neg, 1.0, key=next(names), **here)
+    distributed.wait(made)
+    data = client.scatter(2.0, workers=[first], hash=False)
+    busy = client.submit(time.sleep, 0.2, **here)  # so what is behind it waits for the worker
+    behind = client.submit(operator.neg, made, key=next(names), **here)
+    wanted = client.submit(operator.add, behind, data, key=next(names), **here)
+    while wanted.key not in client.run_on_scheduler(_known):
+        pass
+    kept = {made.key, behind.key}
+    del made, data, behind
+    while len(client.futures) > 2:
+        client.run_on_scheduler(_known)
+    client.run_on_scheduler(_without_worker, address=first)
+    distributed.wait(busy)
+    assert kept <= {*client.run_on_scheduler(_known)}
+
+
+def _loop_goes_on(client, error):
+    api.loop_recovery.RecoveredLoop(None, client, ()).after(error)
+
+
+def _region_is_sent_again(client, error):
+    errors = iter([error])
+
+    class Graph(api.remote_driver.RemoteGraph):
+        def _once(self, *_):
+            for one in errors:
+                raise one
+
+    graph = al.function(lambda x: x + 1.0).get_concrete_function(1.0).graph
+    with autoloop.distributed.Client(client):
+        Graph(graph, lambda *_: None).run([1.0])
+
+
+@pytest.mark.parametrize("goes_on", [_loop_goes_on, pytest.param(_region_is_sent_again, marks=pytest.mark.nightly)])
+def test_what_was_to_be_computed_for_nobody_is_forgotten_after_a_loss(goes_on):
+    with distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
+        _left_behind(client)
+        goes_on(client, api.anchors.LostError("as if a worker had died [AL616]"))
+        client.run(int)  # behind what was let go of
+        assert not [key for key in client.run_on_scheduler(_known) if "-t" in key]

@@ -19,6 +19,8 @@ from .chunk_places import ChunkPlaces, largest_taken
 from .fused_chunks import Source, fused, known_of
 from .remote_cluster import check_open
 
+#: how the names end, as a pattern
+FRESH = r"-[pt][0-9a-f]{32}x\d+$"
 #: what the future of a value is that is there no more
 GONE = ("error", "cancelled", "lost")
 

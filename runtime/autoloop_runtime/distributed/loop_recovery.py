@@ -23,6 +23,7 @@ from .anchors import Anchors, LostError
 from .apart_errors import spent
 from .fresh_names import FreshNames
 from .remote_cluster import LostCluster, dask_client
+from .unwanted_tasks import forget_unwanted
 
 #: iterations before the first anchor, and at most between two
 FIRST, MOST = 64, 500
@@ -62,6 +63,8 @@ class RecoveredLoop:
         #: what stands where there is an array of Dask's in the last anchor, and how many iterations were done then
         self._held: tuple[int, list[Any]] | None = None
         self.size, self._losses, self._mark = FIRST, 0, perf_counter()
+        #: something was lost in this run
+        self._is_hurt = False
 
     @property
     def last(self) -> int:
@@ -121,6 +124,8 @@ class RecoveredLoop:
                 "keeps loops in a folder, to go on from with another cluster [AL616]"
             ) from error
         self._losses += 1
+        self._is_hurt = True
+        forget_unwanted(self._client)
         if self._losses > TRIES:
             raise lost() from error
         spent(error)
@@ -149,6 +154,8 @@ class RecoveredLoop:
     def close(self) -> None:
         """Let go of the last anchor."""
         self._anchors.close()
+        if self._is_hurt:  # workers may have died while an anchor was made again
+            forget_unwanted(self._client)
 
     def _give(self, values: Sequence[Any], arrays: Sequence[Any] = ()) -> list[Any]:
         """Have what values hold outlive a worker, as of now; return such arrays in the place of others.

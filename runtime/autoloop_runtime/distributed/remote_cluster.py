@@ -26,6 +26,8 @@ from ..base.forks import Kind
 _BYTES, _TASKS, _TIMES = 4 << 20, 8, 3
 #: seconds after which workers are counted again: they come and go
 _COUNTED = 5.0
+#: how the names of tasks end that are sent here, as a pattern
+SENT = r"-autoloop-[0-9a-f]+-\d+$"
 _lock = Kind("clusters", "a child has no connection of its parent's").lock()
 #: guarded by ``_lock``
 _clusters: WeakKeyDictionary[Any, Cluster] = WeakKeyDictionary()

@@ -38,6 +38,7 @@ from .remote_regions import Region
 from .remote_tasks import run_region, told
 from .remote_values import Held, Sent, bring, own, size_of, tell_of
 from .token_ends import edges_of
+from .unwanted_tasks import forget_unwanted
 
 #: how often a run is begun that has lost what was computed, where nobody notices that
 BEGUN = 3
@@ -75,6 +76,8 @@ class RemoteGraph:
             try:
                 return self._once(cluster, values, state)
             except LostCluster as error:
+                if cluster.client.status == "running":
+                    forget_unwanted(cluster.client)
                 if begun == BEGUN or not self._may_repeat or cluster.client.status != "running":
                     raise
                 spent(error)
