@@ -16,19 +16,16 @@ from autoloop_runtime.ir.graph import Graph
 
 from ...given_arrays import whole_of
 from .container_contents import instance_attributes, objects_in
-from .standins import Maybe, opened
-from .told_arrays import are_told
+from .told_arrays import are_told, is_array, there
 
 #: that of an array of the trace, or which real array it is, by id
 Memory: TypeAlias = Storage | int
 
 
 def memory_of(value: Any) -> Storage | None:
-    """Return the memory of an array with axes, be it one that may not be there."""
-    while isinstance(value, Maybe):
-        value = opened(value).value
-    storage = kept(value)
-    return None if storage is None or value.shape.rank == 0 else storage
+    """Return the memory of an array with axes, or another library's, be it one that may not be there."""
+    value = there(value)
+    return kept(value) if is_array(value) else None
 
 
 def _chosen_from(storage: Storage) -> list[Storage]:

@@ -19,7 +19,7 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.graph import Graph, current_graph
 from autoloop_runtime.ir.structured import LoopVar
 from autoloop_runtime.ir.tensor import Tensor
-from autoloop_runtime.ir.tracers import ArrayTracer
+from autoloop_runtime.ir.tracers import ArrayTracer, ZeroDimArray
 
 from .loop_leaves import NAMES, Leaf
 from .staged_blocks import ToldArrays, telling
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 Code: TypeAlias = "int | Tensor"
 #: so many arrays are told apart of those that one iteration makes
 _MOST = 1 << 20
+#: the leaves that may be one
+_ARRAYS = (NAMES[ArrayTracer], NAMES[ZeroDimArray])
 
 
 class Origins:
@@ -147,7 +149,7 @@ class OriginsOfLoop:
         self._told, self._start = told, start
         self._before = told.clock
         every = [leaf for one in variables for leaf in one.leaves]
-        self._leaves = [leaf for leaf in every if leaf.kind == NAMES[ArrayTracer]]
+        self._leaves = [leaf for leaf in every if leaf.kind in _ARRAYS]
         self._codes: dict[Leaf, Tensor] = {}
 
     def declared(self) -> list[LoopVar]:

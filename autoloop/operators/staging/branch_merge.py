@@ -43,6 +43,7 @@ from .raising import FALLEN, RETURN, RETURN_VALUE, is_return_value, refusal
 from .staged_blocks import telling
 from .staged_values import as_maybe, cast_where_made, certain, kind_of_either, note_variable
 from .standins import is_optional, opened
+from .told_arrays import is_array
 from .twins import Twins
 from .undefined import MaybeUnset, Undefined, maybe, spoken, when_set
 
@@ -185,7 +186,7 @@ class Merge:
 
         self.pairs.append(BranchValues(one, other, self.what.format(spoken(self.name))))
         self.codes += [None] * (len(self.pairs) - len(self.codes))
-        if (told := telling()) and self.kinds[-1] is ArrayTracer:
+        if (told := telling()) and issubclass(self.kinds[-1], ArrayTracer):
             there = [None if away else one for away, one in zip(self.absent, self.handles[-1], strict=True)]
             self.codes[-1] = told.of_both(there, self.graphs)
 
@@ -328,7 +329,7 @@ def _set_flags(a: Any, b: Any) -> tuple[Any, Any] | None:
 
 def _same(one: Any, other: Any, alike: bool) -> bool:
     """Return whether both sides leave the very same value, so that nothing needs to be chosen."""
-    if one is other or (alike and (kept(one) is None or one.shape.rank == 0)):
+    if one is other or (alike and not is_array(one)):
         return not isinstance(one, Tensor) or one.node is None or is_around(one.node.graph)
     if type(one) is type(other) is set:
         return one == other

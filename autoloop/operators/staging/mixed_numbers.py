@@ -16,6 +16,7 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.forks import undivided
 from autoloop_runtime.base.shapes import SCALAR, TensorShape
 from autoloop_runtime.base.stand_ins import UnknownWhileTracing, called
+from autoloop_runtime.ir.array_storage import may_be_lazy
 from autoloop_runtime.ir.composite import Composite, register
 from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.followers import is_followed
@@ -79,7 +80,7 @@ def code_of(kind: Kind, dtype: Any) -> Code | None:
 
 def _kind(value: Any) -> Kind | None:
     if isinstance(value, ArrayTracer):
-        return type(value) if value.shape.rank == 0 else None
+        return (ArrayTracer if may_be_lazy(value) else type(value)) if value.shape.rank == 0 else None
     if isinstance(value, np.generic):
         return ArrayTracer
     return ZeroDimArray if isinstance(value, np.ndarray) and not value.ndim else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from autoloop_runtime.ir.array_storage import Storage, kept
+from autoloop_runtime.ir.array_storage import Storage, kept, may_be_lazy
 from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, is_read_only
 
 from ...returned_views import is_part_of_input, views_of
@@ -23,10 +23,10 @@ def there(value: Any) -> Any:
 
 
 def is_array(value: Any) -> bool:
-    """Return whether something is an array with axes."""
+    """Return whether something is an array with axes, or one without that an input of another library may be itself."""
     if isinstance(value, np.ndarray):
         return bool(value.ndim)
-    return kept(value) is not None and value.shape.rank != 0
+    return kept(value) is not None and (value.shape.rank != 0 or may_be_lazy(value))
 
 
 def root_of(value: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -197,9 +197,7 @@ class References:
     def check_writeable(self) -> None:
         """Raise what NumPy raises if the array is read-only, or none at all."""
         if self.is_scalar:
-            if self.storage.is_without_axes:
-                refuse_without_axes()
-            raise TypeError(f"'numpy.{self.dtype.name}' object does not support item assignment")
+            _refuse_scalar(self)
         if not self.is_writeable:
             raise ValueError("assignment destination is read-only")
 
@@ -448,6 +446,15 @@ def _converts(dtype: Any, value: Any) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return True
+
+
+def _refuse_scalar(array: Any) -> NoReturn:
+    """Raise what NumPy raises if one of its scalars is written to; to what is none we do not write."""
+    if array.storage.is_without_axes:
+        refuse_without_axes()
+    if (theirs := theirs_here()) is not None:
+        theirs.check_scalar_written(array)
+    raise TypeError(f"'numpy.{array.dtype.name}' object does not support item assignment")
 
 
 def _read_of_flat(array: References, index: Any) -> Any:

@@ -435,6 +435,14 @@ def kept(value: Any) -> Storage | None:
     return storage
 
 
+def may_be_lazy(array: Any) -> bool:
+    """Return whether an array of a trace may be one of a library whose arrays are computed later: without axes it is an
+    array there as all others are, and no scalar."""
+    graph = array.storage.tensor.graph
+    theirs = None if graph is None else graph.root.theirs
+    return theirs is not None and theirs.namespace.is_lazy and theirs.holds(array) is not False
+
+
 def give_in_place_of(arrays: Iterable[Any], made: Iterable[Any]) -> None:
     """Note the tensors of its own that a function which is differentiated is given in place of arrays."""
     for array, tensor in zip(arrays, made):

@@ -86,6 +86,11 @@ class Theirs(NumpysBeside):
             storage.lose("it was changed in place under another name")
             storage = storage.before
 
+    def check_scalar_written(self, array: Any) -> None:
+        """Refuse to write to what is a scalar to NumPy, and an array to the library."""
+        if self.holds(array) is not False:
+            self.refuse("writing to one without axes")
+
     def are_apart(self, array: Any) -> bool:
         """Return whether parts of an array are no views that are written to along with it."""
         return self._are_fixed and self.holds(array) is not False

@@ -18,6 +18,7 @@ from ..base.stand_ins import UnknownWhileTracing
 from .array_attributes import known_layout
 from .array_references import References, refuse_cast
 from .array_storage import array_written, kept
+from .graph import theirs_here
 from .numpy_arguments import SIGNATURES, full_name, refuse
 from .numpy_protocols import counterpart_of
 from .op import call
@@ -130,6 +131,8 @@ def written(
             [one if to is None else written(what, to, one, casting, where, is_method) for to, one in zip(out, made)]
         )
     if not isinstance(out, References) or out.is_scalar:
+        if isinstance(out, References) and (theirs := theirs_here()) is not None:
+            theirs.check_scalar_written(out)
         refuse_array(what, out)
     if where is not True:
         choose = counterpart_of(np.where)
