@@ -251,7 +251,7 @@ from autoloop_runtime.passes import regions as regions_pass
 from autoloop_runtime.passes import resume as resume_pass
 from autoloop_runtime.passes.cse import eliminate_common
 from autoloop_runtime.passes.fold import fold
-from autoloop_runtime.passes.invariant import hoist_invariants
+from autoloop_runtime.passes.invariant import hoist_invariants, hoisted
 from autoloop_runtime.passes.optimize import PASSES, optimize
 from autoloop_runtime.passes.prune import prune
 from autoloop_runtime.passes.regions import form_regions
@@ -276,6 +276,7 @@ from autoloop_runtime.running import (
 )
 from autoloop_runtime.running import remote_programs as remote_programs
 from autoloop_runtime.running import runner as execution
+from autoloop_runtime.running import session as session_module
 from autoloop_runtime.running.machine_steps import step_codes
 from autoloop_runtime.running.prepare import prepare, run_graph, run_now, set_outputs
 from autoloop_runtime.saving import loop_checkpoints

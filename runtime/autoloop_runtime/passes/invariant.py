@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from ..analysis.cost import estimate
 from ..analysis.failure import can_fail
 from ..analysis.inside import loops_inside
+from ..analysis.needed import needed_nodes
 from ..analysis.observable import is_pure
 from ..analysis.uses import readers
 from ..ir.graph import CONST, PARAMETER, Graph, Node
 from ..ir.structured import WHILE
 from ..ir.tensor import Tensor
-from .rewrite import Copy, rewrite
+from .rewrite import Copy, detached, rewrite
 
 #: nanoseconds
 MAX_COST = 1e5
@@ -28,6 +29,28 @@ def hoist_invariants(graph: Graph) -> Graph:
     if not loops_inside(graph):
         return graph
     return rewrite(graph, _visit)
+
+
+def hoisted(graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor]) -> tuple[Graph, Sequence[Tensor]]:
+    """Return a graph with the part of ``graph`` that ``fetches`` and ``feeds`` need, with invariant nodes in front of
+    loops, and what stands there for ``fetches`` and ``feeds``, one after the other; ``graph`` itself, and these, if
+    nothing moves.
+
+    Any other node stays as it is: a session may feed each tensor.
+    """
+    ends = [*fetches, *feeds]
+    if not loops_inside(graph):
+        return graph, ends
+    needed = needed_nodes(ends)
+    copy = Copy(graph, _visit)
+    for node in graph.nodes:
+        if node in needed:
+            _visit(copy, node)
+    if not copy.of:
+        return graph, ends
+    copy.graph.outputs = list(map(copy.stands, ends))
+    made = detached(copy.graph)
+    return made, made.outputs
 
 
 def _visit(copy: Copy, node: Node) -> None:

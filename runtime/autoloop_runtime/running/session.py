@@ -6,7 +6,7 @@ fetches does not run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..base.config import check_memory_limit, shows_progress
 from ..base.contexts import Entered, Setting
 from ..base.dataclass import not_pickled
 from ..base.forks import Kind
+from ..base.fp_warnings import asked
 from ..base.shapes import ShapeLike, TensorShape
 from ..collections.variables import Variable
 from ..dataflow.compile_dataflow import compile_dataflow, limit_of
@@ -24,6 +25,7 @@ from ..ir.argument_types import DTypeLike
 from ..ir.graph import Graph, Node, current_graph
 from ..ir.run_state import RunState, SessionState
 from ..ir.tensor import Tensor
+from ..passes.invariant import hoisted
 from .fed_values import cast_feed, check_settled, feed_parts
 from .runner import later_kernels
 from .shown_runs import shown
@@ -234,11 +236,12 @@ class Session:
     ) -> list[Any]:  # fmt: skip
         if not tensors:
             return []
+        is_asked = asked()
         # what tensors depend on never changes, but for promises about their shapes
-        key = (tuple(map(id, tensors)), tuple(map(id, feeds)), self.graph.declarations, is_shown)
+        key = (tuple(map(id, tensors)), tuple(map(id, feeds)), self.graph.declarations, is_shown, is_asked)
         known = self._executables.get(key)
         if known is None:
-            executable = compile_dataflow(self.graph, tensors, list(feeds), later_kernels)
+            executable = _compiled(self.graph, tensors, list(feeds), is_asked)
             if is_shown:
                 executable = shown(executable, self.graph)
             with self._lock:
@@ -357,6 +360,15 @@ class Session:
         self._entered.leave(*exc)
         if not self._entered:
             self.close()
+
+
+def _compiled(
+    graph: Graph, fetches: Sequence[Tensor], feeds: Sequence[Tensor], is_asked: bool
+) -> Callable[..., list[Any]]:  # fmt: skip
+    """Return what computes ``fetches``; ``is_asked``: floating-point errors are, so each operation may fail, and stays
+    where it is."""
+    made, ends = (graph, [*fetches, *feeds]) if is_asked else hoisted(graph, fetches, feeds)
+    return compile_dataflow(made, ends[: len(fetches)], ends[len(fetches) :], later_kernels)
 
 
 class _Fetches:
