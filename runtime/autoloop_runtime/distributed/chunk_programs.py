@@ -5,10 +5,18 @@ from __future__ import annotations
 import functools
 import importlib
 import pickle
+import zlib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
+
 _Key = TypeVar("_Key", bound=Hashable)
+
+#: bytes: a program is sent with each of its tasks, and what is written of a task is mostly the same words again
+WORTH_PACKING = 512
+#: what a pickle begins with, and nothing that is packed
+_PICKLED = pickle.PROTO
 
 #: the number of a value, the task that gives it, and the values that nobody takes after it
 Step: TypeAlias = tuple[int, Any, tuple[int, ...]]
@@ -17,7 +25,7 @@ Step: TypeAlias = tuple[int, Any, tuple[int, ...]]
 class Program:
     """Tasks in the order in which they are done, over values that have numbers: first those that are given.
 
-    It is sent as bytes, which a worker reads once, and the scheduler never.
+    It is sent as bytes, packed ones, which a worker reads once, and the scheduler never.
 
     Parameters
     ----------
@@ -64,15 +72,15 @@ def _received(data: bytes) -> Program:
 
 @functools.lru_cache(maxsize=512)
 def _read(data: bytes) -> Any:
-    return pickle.loads(data)
+    return pickle.loads(data if data.startswith(_PICKLED) else zlib.decompress(data))
 
 
 def _written(value: Any) -> bytes:
     try:
-        return pickle.dumps(value)
+        data = pickle.dumps(value)
     except (pickle.PicklingError, AttributeError, TypeError):  # a function that has no name in a module
-        data: bytes = importlib.import_module("cloudpickle").dumps(value)
-        return data
+        data = importlib.import_module("cloudpickle").dumps(value)
+    return zlib.compress(data, 1) if len(data) >= WORTH_PACKING else data
 
 
 def program(tasks: Mapping[Any, Any], outs: Sequence[Any], given: Sequence[Any]) -> Program:
@@ -117,6 +125,8 @@ class _Writer:
         self._inside = getattr(self._spec, "_execute_subgraph", None)
         self._count = count
         self._tasks: list[tuple[int, Any]] = []
+        #: numbers of arrays by what is in them: each iteration of a loop has its own of those that all read
+        self._arrays: dict[Any, int] = {}
 
     def add(self, task: Any, names: Mapping[Any, int]) -> int:
         """Return the number of what a task gives, whose inputs have ``names``."""
@@ -124,7 +134,13 @@ class _Writer:
             return names[task.target]
         if type(task) is self._spec.Task and task.func is self._inside and self._inside is not None:
             return self._opened(task, names)
-        number, self._count = self._count, self._count + 1
+        number = self._count
+        if type(task) is self._spec.DataNode and type(task.value) is np.ndarray and not task.value.dtype.hasobject:
+            value = task.value
+            number = self._arrays.setdefault((value.dtype, value.shape, value.tobytes()), number)
+            if number != self._count:
+                return number
+        self._count += 1
         self._tasks.append((number, task.substitute(names, key=number)))
         return number
 

@@ -22,6 +22,7 @@ from .known_calls import Known, KnownCalls
 from .laters import Call, Later, calls_of, unwrapped
 from .mailbox import Mailbox
 from .on_cluster import OnCluster
+from .read_arrays import ReadArrays
 from .remote_cluster import dask_client
 from .stopped_runs import current_stop
 from .submissions import Done, Fetched, Locally, Sender, Statistics, Submission, find_parts
@@ -104,7 +105,7 @@ class _Driver:
         self._executable, self._sender, self._windows = executable, sender, windows
         self._state, self._statistics = state, statistics
         self._templates = executable.templates if templates and executable.known.usable else None
-        self._cuts = KeptCuts(executable.known)
+        self._cuts, self._reads = KeptCuts(executable.known), ReadArrays(executable.known)
         self._tokens = State(executable.plan)
         self._ready: deque[Item] = deque()
         #: how many calls were noted
@@ -160,6 +161,7 @@ class _Driver:
             tokens.results = []
             tokens.close()
             self._windows.clear()
+            self._reads.clear()
 
     # -- kernels ------------------------------------------------------------------------------------------
 
@@ -180,8 +182,11 @@ class _Driver:
     def _call(self, it: Iteration, step: Step) -> None:
         """Call a kernel, or note that it is to be called."""
         kernel = self._executable.kernel(step)
-        args = it.values[step.first : step.last]
-        if self._templates is not None and Later in map(type, args):
+        args: Sequence[Any] = it.values[step.first : step.last]
+        is_lazy = Later in map(type, args)
+        if is_lazy:
+            args = self._reads.of(step.flat.op, args, step.frame is not self._executable.plan.root)
+        if is_lazy and self._templates is not None:
             known = self._executable.known.known(step, kernel, args)
             if known is not None:
                 outs = self._note(kernel, args, known, it, step)
