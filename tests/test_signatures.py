@@ -35,6 +35,19 @@ def test_no_parameter_and_no_result_is_anything(name):
     assert hints["return"] != typing.Callable[..., typing.Any]
 
 
+@each(
+    [
+        (al.set_loop_options, "shape_invariants parallel_iterations maximum_iterations swap_memory unroll"),
+        (
+            al.while_loop,
+            "cond body loop_vars shape_invariants parallel_iterations back_prop swap_memory maximum_iterations name",
+        ),
+    ]
+)
+def test_parameters_of_loops_keep_their_places(f, names):
+    assert list(inspect.signature(f).parameters)[: len(names.split())] == names.split()
+
+
 def test_each_public_name_is_listed_once():
     """In the module that it stands in; the package gathers them."""
     modules = [m for m in vars(ops).values() if isinstance(m, types.ModuleType) and m.__name__.startswith(ops.__name__)]

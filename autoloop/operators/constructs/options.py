@@ -12,8 +12,8 @@ def set_loop_options(
     parallel_iterations: int | None = None,
     maximum_iterations: Any = None,
     swap_memory: bool | None = None,
-    gradient_memory: str | int | None = None,
     unroll: bool | None = None,
+    gradient_memory: str | int | None = None,
 ) -> None:
     """Set options of the loop in whose body this is the first statement.
 
@@ -29,12 +29,12 @@ def set_loop_options(
         A bound on the number of iterations.
     swap_memory : bool, optional
         Keep what the gradient needs in a file when it is large.
-    gradient_memory : {"save", "checkpoint"} or int, optional
-        Run iterations again rather than save all that the gradient needs; see ``while_loop``.
     unroll : bool, optional
         Of a ``for`` loop whose length is known before the run: write its iterations out one by one, or make a loop of
         the graph of those over a Python range after the first few, however short it is. By default short loops are
         written out. The result is the same; a loop that as one of the graph would give another is written out anyway.
+    gradient_memory : {"save", "checkpoint"} or int, optional
+        Run iterations again rather than save all that the gradient needs; see ``while_loop``.
 
     Raises
     ------

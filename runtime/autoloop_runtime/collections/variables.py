@@ -201,15 +201,14 @@ class Variable(_ReadAsTensor):
         with eager():
             value = initial_value() if callable(initial_value) else initial_value
             tensor = convert_to_tensor(value, dtype)
-            _refuse_elsewhere(tensor, name or "Variable")
-            if tensor.is_symbolic:
-                raise ValueError(
-                    "the initial_value of a Variable made by a function must not depend on its arguments [AL323]"
-                )
+        _refuse_elsewhere(tensor, name or "Variable")
         self.name = f"{name or 'Variable'}:0"
         self.dtype = tensor.dtype
         self.shape = tensor.shape if shape is None else TensorShape(shape)
-        self.own_storage.value = tensor.value
+        if not tensor.is_symbolic:
+            self.own_storage.value = tensor.value
+        if graph is not None:  # a function is traced: each run that comes here begins with this value, as plain Python
+            self.assign(tensor)
 
     def _in_graph(self, graph: Graph, initial_value: Any, name: str | None, dtype: Any, shape: ShapeLike) -> None:
         self.graph = graph.root
