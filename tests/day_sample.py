@@ -16,7 +16,7 @@ TESTS = Path(__file__).parent
 #: in so many of them is run
 PROGRAMS, BY_DAY = ("conversion", "equivalence", "numpy"), 4
 #: folders where every test is run, but by day only one in so many of its cases
-CASES, OF_CASES = ("runtime", "interoperation"), 3
+CASES, OF_CASES = ("runtime", "interoperation"), 4
 #: tests of fewer cases than this have all of them run
 MANY = 3
 #: which of several cases is due by day: another one where there is no machine code

@@ -257,7 +257,7 @@ def test_other_threads_run_meanwhile():
     run = compile_native(
         graph_of(lambda x, n: counted(n, lambda i, x: (call("sin", x),), x), np.float32(1), np.int32(1))
     )
-    thread = threading.Thread(target=run, args=([np.float32(1), np.int32(30_000_000)],))
+    thread = threading.Thread(target=run, args=([np.float32(1), np.int32(3_000_000)],))
     thread.start()
     counts = 0
     while thread.is_alive():

@@ -53,7 +53,7 @@ def test_a_large_graph_whose_loops_are_functions_of_their_own():
 def test_a_long_chain_of_element_wise_operations():
     def build(x):
         y = x
-        for turn in range(700):
+        for turn in range(300):
             x, y = x * 0.99 + y, call("sin", y) - (x if turn % 3 else y) * 0.01
         return x, y
 
