@@ -86,14 +86,19 @@ def test_which_are_split(build, count):
 @pytest.mark.parametrize(
     ("build", "count"),
     [
-        (lambda x: al.cond(x > 1.0, lambda: loop(TWO, x, HALF)[1:], lambda: [x, x]), 0),
+        (lambda x: al.cond(x > 1.0, lambda: loop(TWO, x, HALF)[1:], lambda: [x, x]), 2),
         (lambda x: al.cond(x > 1.0, lambda: loop(TWO, x, x)[1:], lambda: [x, x]), 2),
-        (lambda x: al.cond(x > 1.0, lambda: loop(MORE, x, x, HALF)[1:], lambda: [x, x, x]), 0),
+        (lambda x: al.cond(x > 1.0, lambda: loop(MORE, x, x, HALF)[1:], lambda: [x, x, x]), 2),
         (lambda x: al.cond(x > 1.0, lambda: loop(TWO, al.constant(0.25, al.float64), HALF)[1:], lambda: [x, x]), 2),
-        (lambda x: loop(lambda i, a, b: [sum(loop(EACH, a, x)[1:], a), sure(b)], x, x, n=2), 0),
-        (lambda x: loop(lambda i, a, b: [sum(loop(EACH, a, HALF)[1:], a), sure(b)], x, x, n=2), 0),
+        (lambda x: loop(lambda i, a, b: [sum(loop(EACH, a, x)[1:], a), sure(b)], x, x, n=2), 2),
+        (lambda x: loop(lambda i, a, b: [sum(loop(EACH, a, HALF)[1:], a), sure(b)], x, x, n=2), 2),
         (lambda x: loop(lambda i, a, b: [sum(loop(EACH, a, a + x)[1:], a), sure(b)], x, x, n=2), 2),
         (lambda x: loop(TWO, x, HALF), 2),
+        # what takes long before the loop, as a start or in each iteration
+        (lambda x: loop(TWO, sure(x), HALF), 2),
+        (lambda x: loop(TWO, sure(x), sure(sure(x))), 2),
+        (lambda x: loop(lambda i, a, b, w=sure(x), v=sure(x + 1.0): (sure(a) * w, sure(b) * v), x, HALF), 2),
+        (lambda x: loop(lambda i, a, b, w=sure(x): [sum(loop(EACH, w, HALF)[1:], a), b * 0.5], x, x, n=2), 2),
         (lambda x: loop(TWO, al.constant(0.25, al.float64), HALF), 2),
     ],
 )
@@ -151,24 +156,39 @@ def check_random(draw):
         plans.append((k < heavy_ones, others, draw.choice(["plain", "twice", "counter", "branch"])))
     ends_early, window, n = draw.random() < 0.3, draw.choice([1, 2, 3, 10]), draw.randint(0, 6)
     wanted = [k for k in range(count + 1) if draw.random() < 0.7] or [0]
+    begins = [draw.choice(["given", "at rest", "late"]) for _ in range(count)]
+    where = draw.choice(["", "branch", "loop"])
+    captures = [draw.random() < 0.2 for _ in range(count)]
 
-    def new(i, values, k):
+    def new(i, values, k, late):
         is_heavy, others, how = plans[k]
         x = values[k]
         for j in others:
             x = call(BOTH, x, values[j]) if is_heavy and j % 2 else x - values[j] * 0.25
+        if captures[k]:
+            x = x + late
         step = sure if is_heavy else lambda v: v * 0.5 + 1.0
         if how == "branch":
             return al.cond(i % 2 == 0, lambda: step(x), lambda: x * 0.25)
         x = step(x)
         return step(x) if how == "twice" else x + al.cast(i, al.float64) if how == "counter" else x
 
-    def build(x):
+    def looped(x):
         goes_on = lambda i, *values: (i < n) & (values[-1] < 3.0) if ends_early else i < n
-        body = lambda i, *values: [new(i, values, k) for k in range(count)]
-        start = [x * float(k + 1) if k % 3 else al.constant(0.5, al.float64) for k in range(count)]
+        late = sure(x * 3.0)
+        body = lambda i, *values: [new(i, values, k, late) for k in range(count)]
+        kinds = {"given": lambda k: x * (k + 1.0), "at rest": lambda _: HALF, "late": lambda k: sure(x * (k + 1.0))}
+        start = [kinds[how](k) for k, how in enumerate(begins)]
         made = loop(body, *start, condition=goes_on, parallel_iterations=window)
-        return [made[k] for k in wanted]
+        return [al.cast(made[k], al.float64) for k in wanted]
+
+    def build(x):
+        if where == "branch":
+            return al.cond(x > 0.5, lambda: looped(x), lambda: [x * 1.0] * len(wanted))
+        if where == "loop":
+            body = lambda _, *values: looped(sum(values) * 0.25)
+            return loop(body, *[x * 1.0] * len(wanted), n=2)
+        return looped(x)
 
     executable = executable_of(build, "float64")
     assert_as_by_nodes(executable, np.float64(draw.random()))

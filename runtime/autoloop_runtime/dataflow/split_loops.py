@@ -171,30 +171,28 @@ def _parts(lowered: Lowered, frame: int, heavy: Collection[int]) -> list[set[int
         return None
     left = [own for own in exits.values() if not own & set(heavy)]
     parts = sorted([*([condition.union(*left)] if left else []), *[condition | one for one in apart]], key=min)
-    is_begun = len(parts) < 2 or all(_begun_by(nodes, one) for one in parts) or _always_runs(lowered, frame)
-    return parts if is_begun else None
+    return parts
 
 
-def _begun_by(nodes: Sequence[FlatNode], loop: Iterable[int]) -> list[int]:
-    """Return the nodes whose tokens enter a loop from outside. What is at rest there has none, and does not tell
-    whether, and how often, the loop is to run."""
-    sources = [nodes[k].inputs[0][0] for k in loop if nodes[k].kind is Kind.ENTER]
-    return [k for k in sources if not nodes[k].resting]
-
-
-def _always_runs(lowered: Lowered, frame: int) -> bool:
-    """Return whether a loop surely runs once: it is in no other one, and in no branch, where all tokens come from a
-    Switch."""
+def _gates(lowered: Lowered, frame: int, loop: Collection[int]) -> dict[int, tuple[Port, ...]]:
+    """Return what the variables of a loop are to wait for besides what they start as, by their Enter: for all that the
+    loop is given, so that it is ready at one time, and is run as one; and for a token, which tells whether, and how
+    often, it is to run, as what is at rest does not."""
     nodes = lowered.nodes
-    todo, seen = _begun_by(nodes, [node.index for node in nodes if node.frame == frame]), set[int]()
-    while todo:
-        k = todo.pop()
-        if k not in seen:
-            seen.add(k)
-            todo += [index for index, _ in (*nodes[k].inputs, *nodes[k].controls)]
-    return not lowered.frames[frame].parent and not any(
-        nodes[k].kind is Kind.SWITCH and not nodes[k].frame for k in seen
-    )
+    own, every = _sources(nodes, loop), _sources(nodes, [node.index for node in nodes if node.frame == frame])
+    is_begun = any(not nodes[k].resting for k, _ in own)
+    if is_begun and all(nodes[k].kind is Kind.FEED for k, _ in own):
+        return {}
+    waits = own if is_begun else [*own, *[port for port in every if not nodes[port[0]].resting]]
+    enters = [nodes[k] for k in loop if nodes[k].kind is Kind.ENTER and not nodes[k].constant]
+    found = {node.index: tuple([p for p in waits if p[0] < node.index and p != node.inputs[0]]) for node in enters}
+    return {k: ports for k, ports in found.items() if ports}
+
+
+def _sources(nodes: Sequence[FlatNode], loop: Iterable[int]) -> list[Port]:
+    """Return what enters a loop from outside, without constants."""
+    sources = [nodes[k].inputs[0] for k in sorted(loop) if nodes[k].kind is Kind.ENTER]
+    return [port for port in dict.fromkeys(sources) if nodes[port[0]].kind is not Kind.CONST]
 
 
 def _written(lowered: Lowered, parts: Mapping[int, list[set[int]]]) -> tuple[Lowered, list[int]]:
@@ -204,34 +202,55 @@ def _written(lowered: Lowered, parts: Mapping[int, list[set[int]]]) -> tuple[Low
         numbers[k] = [k, *range(len(frames), len(frames) + len(loops) - 1)]
         frames += [replace(lowered.frames[k], index=index) for index in numbers[k][1:]]
     copies = [_copies(node, parts, numbers) for node in lowered.nodes]
+    gates = {
+        (index, number): ports
+        for k, loops in parts.items() for number, loop in zip(numbers[k], loops)
+        for index, ports in _gates(lowered, k, loop).items()
+    }  # fmt: skip
     # node -> by the frame of a copy: where that is
     places: list[dict[int, int]] = []
     free, origins = count(), list[int]()
     for node, those in zip(lowered.nodes, copies):
-        places.append({frame: next(free) for frame in those})
-        origins += [node.index] * len(those)
+        made = dict[int, int]()
+        for frame in those:
+            if (node.index, frame) in gates:
+                next(free)  # what it waits by stands before it
+                origins.append(node.index)
+            made[frame] = next(free)
+            origins.append(node.index)
+        places.append(made)
 
     def port_in(port: Port, frame: int) -> Port:
         found = places[port[0]]
         return found[frame] if frame in found else next(iter(found.values())), port[1]
 
-    nodes = []
+    nodes = list[FlatNode]()
     for node, those in zip(lowered.nodes, copies):
         for number, frame in enumerate(those):
-            nodes.append(
-                replace(
-                    node, index=places[node.index][frame], frame=frame,
-                    name=f"{node.name}~{number}" if number else node.name,
-                    inputs=tuple([port_in(port, frame) for port in node.inputs]),
-                    controls=tuple([port_in(port, frame) for port in node.controls]),
-                )
+            copied = replace(
+                node, index=places[node.index][frame], frame=frame,
+                name=f"{node.name}~{number}" if number else node.name,
+                inputs=tuple([port_in(port, frame) for port in node.inputs]),
+                controls=tuple([port_in(port, frame) for port in node.controls]),
             )  # fmt: skip
+            if (node.index, frame) in gates:
+                waits = tuple([port_in(port, frame) for port in gates[node.index, frame]])
+                nodes.append(_gate(copied, waits, frames[frame].parent))
+                copied = replace(copied, inputs=((nodes[-1].index, 0),))
+            nodes.append(copied)
     for k, info in enumerate(frames):
         known = {i: port_in(port, k) for i, port in info.values.items() if k in places[port[0]]}
         frames[k] = replace(info, values=known)
     feeds = tuple([port_in((k, 0), 0)[0] for k in lowered.feeds])
     fetches = tuple([port_in(port, 0) for port in lowered.fetches])
     return Lowered(tuple(nodes), tuple(frames), feeds, fetches), origins
+
+
+def _gate(enter: FlatNode, waits: tuple[Port, ...], frame: int) -> FlatNode:
+    """Return what hands on to ``enter`` what it is given, once all is there that it ``waits`` for."""
+    return FlatNode(
+        enter.index - 1, Kind.IDENTITY, f"{enter.name}/gate", enter.inputs, waits, frame, None, None, {}, 1, False, None
+    )  # fmt: skip
 
 
 def _copies(node: FlatNode, parts: Mapping[int, list[set[int]]], numbers: Mapping[int, list[int]]) -> list[int]:
