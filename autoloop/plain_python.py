@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from autoloop_runtime.base import nest
-from autoloop_runtime.base.callbacks import listener
+from autoloop_runtime.base.callbacks import listener, module_of
 from autoloop_runtime.base.dataclass import Protocol
 from autoloop_runtime.base.dtypes import is_own, own_dtype, strange_dtype
 from autoloop_runtime.base.error_codes import coded
@@ -371,7 +371,11 @@ def _with_foreign(
 ) -> list[Any]:  # fmt: skip
     """Return the leaves of a call with those that are arrays of other libraries as a trace takes them."""
     if LATER and not recorders() and not LATER.isdisjoint(map(type, leaves)):
-        leaves = [leaf.held if type(leaf) in LATER and may_be_foreign(type(leaf.held)) else leaf for leaf in leaves]
+        are_held = [type(leaf) in LATER and may_be_foreign(type(leaf.held)) for leaf in leaves]
+        if True in are_held and not function.needs_graph and function.executor != "dataflow":
+            kind = f"a tensor that holds an array of {module_of(type(leaves[are_held.index(True)].held))}"
+            _leave_given(function, names()[are_held.index(True)], f"{kind}, of which the function gives tensors")
+        leaves = [leaf.held if is_held else leaf for leaf, is_held in zip(leaves, are_held)]
     if function.input_signature is not None or recorders() or not any(may_be_foreign(type(leaf)) for leaf in leaves):
         return leaves
     with undivided():  # which few programs need

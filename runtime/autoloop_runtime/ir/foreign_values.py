@@ -10,6 +10,7 @@ another thing for one of both: plain Python runs the function then.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -21,6 +22,7 @@ from .foreign_tensors import Namespace
 from .graph import PARAMETER
 from .numpys_beside import NumpysBeside
 from .op import call
+from .own_answers import Answer
 from .tensor import Tensor
 
 #: methods and attributes that PyTorch's tensors have under a name of NumPy's, and that are something else there
@@ -125,20 +127,27 @@ class Theirs(NumpysBeside):
 
     def handed_on(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Any, made: Any) -> Any:
         """Return what a function of NumPy's has made: an argument itself, where the library's function gives that."""
-        if not (self._are_fixed and self.surely_holds(made)):
-            return made
         leaves = [one for one in nest.flatten([list(args), kwargs]) if hasattr(type(one), "storage")]
+        if not self.namespace.is_lazy or not any(map(self.surely_holds, leaves)) or not self.has_own(function):
+            return made
+        answer = Answer(self, f"np.{function.__name__}", function, args, kwargs)
+        if not (self._is_wanted or self._is_asked):
+            answer.check(made)
+        if not self.surely_holds(made) or not all(one.shape.is_fully_defined() for one in leaves):
+            return made
         # the extents of ``np.delete(x, [], 0)`` only the run knows
         alike = [one for one in leaves if one.dtype == made.dtype and made.shape.is_compatible_with(one.shape)]
-        same = [one for one in alike if self.surely_holds(one)]
-        if not same or not self.has_own(function) or not all(one.shape.is_fully_defined() for one in leaves):
-            return made
-        likes = {id(one): self._like(one) for one in leaves}
-        given = nest.map_structure(lambda one: likes.get(id(one), one), [list(args), dict(kwargs)])
-        with suppress(Exception):
-            found = function(*given[0], **given[1])
-            return next((one for one in same if likes[id(one)] is found), made)
-        return made
+        same = answer.same_as([one for one in alike if self.surely_holds(one)])
+        return made if same is None else same
+
+    def check_answer(self, array: Any, name: str, args: Sequence[Any], kwargs: Any, made: Any) -> None:
+        """Refuse what a method has made where the library's own gives something of another dtype."""
+        if name[0] == "_" or made is None or self._is_wanted or self._is_asked or not self.namespace.is_lazy:
+            return
+        if self.surely_holds(array):
+            method = operator.attrgetter(name)
+            answer = Answer(self, f"x.{name}", lambda x, *given, **by: method(x)(*given, **by), (array, *args), kwargs)
+            answer.check(made)
 
     def _like(self, array: Any) -> Any:
         """Return an array of the library's like one of the trace, of which nothing is computed."""

@@ -634,7 +634,9 @@ def _asking(method: Callable[..., Any]) -> Callable[..., Any]:
             return first.given_to(functools.partial(method, self), args, kwargs)
         if (theirs := theirs_here()) is not None:
             theirs.check_method(self, method.__name__, args, kwargs)
-            return theirs.note_said(method.__name__, kwargs, method(self, *args, **kwargs))
+            made = method(self, *args, **kwargs)
+            theirs.check_answer(self, method.__name__, args, kwargs, made)
+            return theirs.note_said(method.__name__, kwargs, made)
         return method(self, *args, **kwargs)
 
     return _instead(method, asking)

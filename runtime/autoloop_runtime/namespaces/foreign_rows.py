@@ -28,7 +28,7 @@ FILES = (
 )  # fmt: skip
 LAZY_FILES = (
     "chunk_kernels", "lazy_elements", "lazy_reductions", "lazy_indices", "lazy_products", "lazy_scatters",
-    "lazy_makers",
+    "lazy_makers", "lazy_counts",
 )  # fmt: skip
 #: of what its inputs are, of those of an op that is computed by NumPy's kernel wherever they come from
 _ALL = slice(None)

@@ -50,7 +50,7 @@ def _vjp(g: Any, outputs: Sequence[Tensor], inputs: Sequence[Tensor], attrs: Any
     if g[0] is None:
         return [None]
     first = (
-        outputs[1] if attrs["parts"][0] else apply_several(_UNIQUE, [x], {**attrs, "parts": (True, False, False)})[1]
+        outputs[1] if attrs["parts"][0] else apply_several(DISTINCT, [x], {**attrs, "parts": (True, False, False)})[1]
     )
     if axis is None:
         flat = array.ravel(x)
@@ -68,14 +68,14 @@ def _code(node: Any) -> str | None:
     return "(np.unique({0}),)" if plain else None
 
 
-_UNIQUE = primitive("numpy_unique", _infer, _kernel, _vjp, several=True, traits=LIBRARY, code_of=_code)
+DISTINCT = primitive("numpy_unique", _infer, _kernel, _vjp, several=True, traits=LIBRARY, code_of=_code)
 
 
 def _unique(
     x: Tensor, axis: Any = None, parts: Any = (False,) * 3, equal_nan: bool = True, in_order: bool = True
 ) -> Any:
     attrs = {"axis": axis, "parts": parts, "equal_nan": equal_nan, "in_order": in_order}
-    return apply_several(_UNIQUE, [x], attrs)
+    return apply_several(DISTINCT, [x], attrs)
 
 
 @counterpart(np.unique)
@@ -150,6 +150,8 @@ _isin = library(
     NO_GRADIENT, dtype=lambda *_, **__: dtypes.bool_,
 )  # fmt: skip
 
+AMONG = _isin.op
+
 
 @counterpart(np.isin, getattr(np, "in1d", None))
 def isin(element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False, *, kind: Any = None) -> Any:
@@ -207,4 +209,4 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False, return_indices: 
     return common, here, there
 
 
-numpys_alone("it is a function of NumPy's alone", _UNIQUE)
+numpys_alone("it is a function of NumPy's alone", DISTINCT)

@@ -42,6 +42,8 @@ from .numpys_warnings import warn_as_numpy
 _digitize = library("digitize", lambda x, bins, right: np.digitize(x, bins, right), "same", NO_GRADIENT,
                     dtype=lambda *_, **__: dtypes.int64, code_of=calls("np.digitize", "right"))  # fmt: skip
 
+BIN_OF = _digitize.op
+
 
 @counterpart(np.digitize)
 def digitize(x: Any, bins: Any, right: Any = False) -> Any:
@@ -67,6 +69,8 @@ _bincount = library(
     dtype=lambda x, *weights, minlength: dtypes.float64 if weights else dtypes.int64,
     code_of=_bincount_code,
 )  # fmt: skip
+
+BIN_COUNTS = _bincount.op
 
 
 @counterpart(np.bincount)
