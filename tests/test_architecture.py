@@ -124,6 +124,7 @@ LAZY = {
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.loop_recovery"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.loops_apart"),
     ("autoloop_runtime.running.foreign_runs", "autoloop_runtime.distributed.lost_clusters"),
+    ("autoloop_runtime.running.eager_elsewhere", "autoloop_runtime.distributed.lost_clusters"),
     ("autoloop.hunted_runs", "autoloop_runtime.dataflow.checked_kernels"),
     ("autoloop.known_traces", "autoloop.state.known_refusals"),
     ("autoloop.state.replays", "autoloop.retold_errors"),

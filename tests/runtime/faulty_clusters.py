@@ -158,6 +158,20 @@ def loss_by_rows(x, n):
     return total
 
 
+def looped(x, n):
+    """Outside of a decorated function."""
+    _, x = al.while_loop(lambda i, _: i < n, lambda i, x: (i + 1, al.sin(x) + 0.01 * al.sum(x)), (0, al.constant(x)))
+    return x
+
+
+def valued(x, n):
+    """Tensors, of which nothing is computed before a value is asked for."""
+    x = al.constant(x)
+    for _ in range(n):
+        x = al.sin(x) + 0.01 * al.sum(x)
+    return x.numpy()
+
+
 def chains(a, b, m, n):
     i = 0
     while i < n:
@@ -238,6 +252,8 @@ PROGRAMS = {
     "gradient, checkpoints": _gradient(steps, np.int64(8), "checkpoint"),
     "gradient of rows": _gradient(loss_by_rows, np.int64(3), None),
     "gradient, loops beside": _gradient(steps_beside, np.int64(8), "checkpoint"),
+    "eager loop": Program(lambda _: looped(chunked(ROWS), 20), lambda: looped(ROWS, 20)),
+    "eager tensors": Program(lambda _: valued(chunked(ROWS), 12), lambda: valued(ROWS, 12)),
     "executor": Program(lambda _: _chains(*BIG, np.int64(12)), lambda: chains(*BIG, 12)),
     "Client.map": Program(
         lambda client: client.gather(client.map(_slow, VALUES, n=LONG)), lambda: [_slow(v, LONG) for v in VALUES]
@@ -265,7 +281,8 @@ def numbers(made: Any) -> list[np.ndarray]:
 
 #: what a worker imports before its first task
 PRELOADED = (
-    "distributed.nanny", "distributed.worker", "dask.array", "array_api_compat.dask.array", "autoloop.distributed",
+    "distributed.nanny", "distributed.cli.dask_scheduler", "distributed.cli.dask_worker", "dask.array",
+    "array_api_compat.dask.array", "autoloop.distributed",
     "autoloop_runtime.distributed.engine", "autoloop_runtime.distributed.anchors",
     "autoloop_runtime.distributed.chunk_programs", "autoloop_runtime.distributed.remote_tasks",
 )  # fmt: skip
@@ -274,6 +291,13 @@ PRELOADED = (
 SETTINGS = {
     "distributed.worker.multiprocessing-method": "forkserver", "distributed.deploy.lost-worker-timeout": "5 minutes",
 }  # fmt: skip
+
+
+def preloaded() -> None:
+    """Have processes be forks of one that has imported what a worker needs."""
+    with dask.config.set(SETTINGS):
+        distributed.utils.get_mp_context()  # which says once what is to be imported, and less
+    multiprocessing.set_forkserver_preload(list(PRELOADED))
 
 
 @contextmanager
@@ -285,8 +309,7 @@ def processes(memory_limit: str = "auto", **settings: Any) -> Iterator[Any]:
     made: set[int] = set()
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": memory_limit}
     with dask.config.set({**SETTINGS, **settings}):
-        distributed.utils.get_mp_context()  # which says once what is to be imported, and less
-        multiprocessing.set_forkserver_preload(list(PRELOADED))
+        preloaded()
         with distributed.LocalCluster(**options) as cluster:
             cluster.processes = made
             yield cluster

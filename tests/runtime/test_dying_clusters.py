@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import importlib
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
 from autoloop.distributed import Client
-from faulty_clusters import PROGRAMS, Counting, Dying, Fault, bound, numbers
+from faulty_clusters import PROGRAMS, Counting, Dying, Fault, bound, numbers, preloaded
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -22,42 +23,50 @@ pytestmark = pytest.mark.nightly
 
 #: how many tasks are done before; each program has more
 TASKS = 12
-WORKER = "distributed.cli.dask_worker", "--no-dashboard", "--nthreads", "1", "--no-nanny"
+SCHEDULER, WORKER = "distributed.cli.dask_scheduler", "distributed.cli.dask_worker"
+ALONE = "--no-dashboard", "--nthreads", "1", "--no-nanny"
 #: seconds that a process may take to be gone
 SOON = 30
 
 
+def runs(module, arguments):
+    """What a process does: a program of Dask's, which says nothing."""
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+        importlib.import_module(module).main(arguments)
+
+
 @pytest.fixture
 def processes():
-    """Starts processes, of which none is left."""
+    """Starts processes, forks of one that has imported what they need; none is left."""
+    preloaded()
     made = []
 
-    def start(*arguments):
-        paths = os.pathsep.join(filter(None, sys.path))
-        options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        command = [sys.executable, "-m", *arguments]
-        made.append(subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}, **options))
+    def start(module, *arguments):
+        made.append(multiprocessing.get_context("forkserver").Process(target=runs, args=(module, arguments)))
+        made[-1].start()
         return made[-1]
 
     yield start
     for process in made:
         process.terminate()
     for process in made:
-        process.wait(60)
+        process.join(60)
+        assert process.exitcode is not None
 
 
 @pytest.mark.parametrize("name", [name for name, program in PROGRAMS.items() if program.is_ours])
 def test_a_scheduler_that_dies_in_a_call(name, processes, tmp_path):
     file = str(tmp_path / "scheduler.json")
-    scheduler = processes("distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", file)
+    scheduler = processes(SCHEDULER, "--port", "0", "--no-dashboard", "--scheduler-file", file)
     for _ in range(2):
-        processes(*WORKER, "--scheduler-file", file, "--local-directory", str(tmp_path))
+        processes(WORKER, *ALONE, "--scheduler-file", file, "--local-directory", str(tmp_path))
     with distributed.Client(scheduler_file=file, timeout=60) as client:
         client.wait_for_workers(2, timeout=120)
         client.register_plugin(Dying(TASKS))
         with pytest.raises(ConnectionError, match="AL616"):
             numbers(PROGRAMS[name].call(Client(client)))
-        assert scheduler.wait(SOON) == -signal.SIGKILL
+        scheduler.join(SOON)
+        assert scheduler.exitcode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("name", ["condition", "gradient", "executor", "Client.map"])
@@ -67,7 +76,7 @@ def test_workers_that_die_one_after_the_other_until_none_is_left(name, processes
     patience = dask.config.set({"distributed.scheduler.no-workers-timeout": "3s"})
     with patience, distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         for _ in range(2):
-            processes(*WORKER, cluster.scheduler_address, "--local-directory", str(tmp_path))
+            processes(WORKER, *ALONE, cluster.scheduler_address, "--local-directory", str(tmp_path))
         client.wait_for_workers(2, timeout=120)
         fault = Fault(client, "both killed")
         cluster.scheduler.add_plugin(Counting(fault.plan("both killed", TASKS)))

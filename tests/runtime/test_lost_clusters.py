@@ -174,3 +174,12 @@ def test_threads_that_cannot_be_begun_are_not_waited_for(client, monkeypatch):
     with pytest.raises(RuntimeError, match="new thread"):
         al.function(beside_each_other)(da.from_array(np.arange(4.0), chunks=2), np.int64(1 << 40))
     assert not [one for one in threading.enumerate() if one.name.startswith("autoloop-loop")]
+
+
+def test_a_tensor_whose_value_is_asked_for_tells_of_a_cluster_that_is_gone(client):
+    array = da.from_array(np.arange(4.0), chunks=2).persist()
+    distributed.wait(array)
+    tensor = al.constant(array) + 1.0
+    client.cancel(array, force=True)
+    with pytest.raises(LostCluster, match=r"what a tensor is made of.*\[AL616\]"):
+        tensor.numpy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..base.forks import undivided
 from ..collections.versioned_array import ArrayValue
 from ..dataflow.execution_plan import kernel_of
 from ..dataflow.flat_graph import FlatNode, Kind, Port
@@ -86,7 +87,28 @@ def kept_elsewhere(value: Any) -> Tensor:
 
 def fetched(value: Any) -> Any:
     """Return the elements of an array that is elsewhere, or the value of a TensorArray that has such as one of NumPy's
-    arrays."""
+    arrays.
+
+    Raises
+    ------
+    LostCluster
+        If they are on a cluster that is gone.
+    """
+    try:
+        return _fetched(value)
+    except BaseException as error:
+        with undivided():
+            from ..distributed.lost_clusters import lost_of_call
+        told = lost_of_call(error, "what a tensor is made of")
+        if told is error:
+            raise
+    try:
+        raise told
+    finally:
+        del told  # its traceback has this frame
+
+
+def _fetched(value: Any) -> Any:
     if not isinstance(value, ForeignArray):
         return to_array(value)
     elements = value.elements()
