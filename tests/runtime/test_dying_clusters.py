@@ -13,7 +13,8 @@ import time
 
 import pytest
 from autoloop.distributed import Client
-from faulty_clusters import PROGRAMS, Counting, Dying, Fault, bound, numbers, preloaded
+from faulty_clusters import PROGRAMS, Counting, Dying, Fault, bound, numbers
+from forked_clusters import preloaded
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

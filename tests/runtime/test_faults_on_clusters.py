@@ -12,7 +12,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from autoloop.distributed import Client
-from faulty_clusters import PROGRAMS, Counting, Fault, bound, numbers, processes
+from faulty_clusters import PROGRAMS, Counting, Fault, bound, numbers
+from forked_clusters import processes
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

@@ -47,9 +47,13 @@ def f(x):
         i += 1
     return x, i
 """
-#: how often a program is killed
+#: how often a program is killed, where it does not say
 KILLS = 4
 SMALL = "np.linspace(-1.0, 1.0, 10000).reshape(100, 100)"
+PROCESSES = (
+    'distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, '
+    "distributed.Client(cluster)"
+)
 CLUSTER = 'distributed.Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0")'
 STATES = {
     "auto": {
@@ -72,20 +76,42 @@ STATES = {
         "first": "import dask.array as da, distributed\n" + LOOP.format(count=60, part="1e-3"),
         "given": f"da.from_array({SMALL}, chunks=50)", "around": CLUSTER, "every": 5,
     },
+    "dask, processes": {
+        "first": "import dask.array as da, distributed\n" + LOOP.format(count=60, part="1e-3"),
+        "given": f"da.from_array({SMALL}, chunks=50)", "around": PROCESSES, "every": 5, "kills": 2,
+    },
 }  # fmt: skip
+
+
+def of_session(leader):
+    """The processes of a session that are not over."""
+    lines = subprocess.run(["ps", "-eo", "sid=,stat=,pid="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in lines.splitlines()]
+    return [pid for session, stat, pid in rows if int(session) == leader and stat[0] != "Z"]
+
+
+def all_end(leader):
+    """Wait until no process of a session is left."""
+    until = time.monotonic() + 60
+    while (left := of_session(leader)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not left
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_a_program_that_is_killed_at_any_moment_goes_on_to_the_same_numbers(state, tmp_path):
-    if state in ("dask", "array_api_strict"):
+    if state.startswith("dask") or state == "array_api_strict":
         pytest.importorskip("array_api_compat")
-        pytest.importorskip("distributed" if state == "dask" else state)
-    program, folder = tmp_path / "program.py", tmp_path / "kept"
+        pytest.importorskip("distributed" if state.startswith("dask") else state)
+    program, folder, passing = tmp_path / "program.py", tmp_path / "kept", tmp_path / "temporary"
+    passing.mkdir()
     program.write_text(textwrap.dedent(PROGRAM).format(**STATES[state]))
 
     def begun(result):
         command = [sys.executable, str(program), str(folder), str(result)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ.copy())
+        environment = {**os.environ, "TMPDIR": str(passing)}
+        options = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True}
+        process = subprocess.Popen(command, env=environment, **options)
         assert process.stdout.readline() == "begins\n"
         return process
 
@@ -94,17 +120,19 @@ def test_a_program_that_is_killed_at_any_moment_goes_on_to_the_same_numbers(stat
         kept = process.communicate(timeout=120)[0].count("keeps")
         assert process.returncode == 0
     between = (time.monotonic() - begin) / kept
-    chance, went_on = random.Random(state), 0
-    for left in reversed(range(KILLS + 1)):
+    chance, went_on, kills = random.Random(state), 0, STATES[state].get("kills", KILLS)
+    for left in reversed(range(kills + 1)):
         with begun(tmp_path / "again.npz") as process:
-            for _ in range(chance.randint(0, kept // KILLS) if left else 0):
+            for _ in range(chance.randint(0, kept // kills) if left else 0):
                 process.stdout.readline()
             try:
                 assert process.wait(chance.uniform(0, 2) * between if left else 120) == 0
                 break
             except subprocess.TimeoutExpired:
                 process.kill()
+        all_end(process.pid)
         went_on += any(name.isdecimal() for _, folders, _ in os.walk(folder) for name in folders)
+    all_end(process.pid)
     with np.load(tmp_path / "plain.npz") as plain, np.load(tmp_path / "again.npz") as again:
         assert plain.files == again.files
         for name in plain.files:
@@ -113,4 +141,5 @@ def test_a_program_that_is_killed_at_any_moment_goes_on_to_the_same_numbers(stat
             else:
                 np.testing.assert_array_equal(again[name], plain[name])
     assert [name for _, *names in os.walk(folder) for those in names for name in those] == []
+    assert {*os.listdir(passing)} <= {"dask-scratch-space"}  # which Dask clears when it is next there
     assert went_on
