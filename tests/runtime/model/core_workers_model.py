@@ -36,13 +36,17 @@ class Thread:
     kernels: tuple[tuple[int, ...], ...] = ()
 
 
+#: who has the words that no thread has
+NOBODY = Thread("nobody")
+
+
 @dataclass
 class State:
     """All that there is.
 
     ``threads``: the caller, and the pool; ``woken``: whether ``wake`` has been released; ``calls`` of workers;
     ``late``: the time is over; ``interrupts``: how often Ctrl-C may come; ``begun``: of each worker's words, the
-    kernels that are there, and how far they are.
+    kernels that are there, and how far they are; ``seen``: what ``CoreModel.look`` gives, if that is known.
     """
 
     tokens: Position
@@ -51,7 +55,12 @@ class State:
     calls: int = 0
     late: bool = False
     interrupts: int = 0
-    begun: tuple[Hashable, ...] = ()
+    begun: tuple[tuple[Any, ...], ...] = ()
+    seen: Hashable = None
+
+
+#: what may move tokens
+MOVING = ("works", "finds", "ends", "ends_late", "comes_back")
 
 
 class Wake:
@@ -104,7 +113,7 @@ class Waiting:
             patch.setattr(core_runs, "forget_work", self.forget)
             start = self.model.start()
             threads = (Thread("work", self.model.area(0)), *[Thread("idle")] * self.members)
-            first = State(start, threads, interrupts=self.interrupts)
+            first = State(start, threads, interrupts=self.interrupts, begun=((),) * (self.members + 1))
             return explore(first, self.moves, self.check, self.check_end, self.key, self.look)
 
     def call(self, _: Any, count: int) -> None:
@@ -167,7 +176,8 @@ class Waiting:
         begun = [
             tuple([(self.model.name(r), int(self.m[r + tc.R_DONE])) for r in self.model.records(w)]) for w in areas
         ]
-        return State(tokens, threads, self.wake.woken, self.calls, state.late, interrupts, tuple(begun))
+        seen = None if name in MOVING or does else state.seen
+        return State(tokens, threads, self.wake.woken, self.calls, state.late, interrupts, tuple(begun), seen)
 
     def begun(self, thread: Thread) -> tuple[tuple[int, ...], ...]:
         return tuple([self.model.name(record) for record in self.model.records(thread.w)])
@@ -185,7 +195,12 @@ class Waiting:
             return Thread("look", w)
         if why == cw.KERNELS:
             self.model.clean(w)
-        return Thread("back", w, why, self.begun(thread) if why == cw.KERNELS else ())
+        return self.back(w, why, self.begun(thread) if why == cw.KERNELS else ())
+
+    def back(self, w: int, why: int, kernels: tuple[tuple[int, ...], ...] = ()) -> Thread:
+        """A thread that has come back; one of the pool that has left has no words any more."""
+        has_left = w != self.model.area(0) and why & ~core_runs._TOLD in (cw.ENDED, cw.IDLE, cw.STUCK)
+        return Thread("back", 0 if has_left else w, why, kernels)
 
     def finds(self, k: int, thread: Thread) -> Thread:
         self.m[tc.LOOKING] -= 1
@@ -193,7 +208,7 @@ class Waiting:
 
     def gives_up(self, _: int, thread: Thread) -> Thread:
         self.m[tc.LOOKING] -= 1
-        return Thread("back", thread.w, cw.leave_told(self.m, thread.w, cw.IDLE))
+        return self.back(thread.w, cw.leave_told(self.m, thread.w, cw.IDLE))
 
     def end(self, w: int) -> None:
         self.model.call(w)
@@ -227,7 +242,7 @@ class Waiting:
     def goes(self, _: int, thread: Thread) -> Thread:
         """It is wanted elsewhere."""
         self.run._heed(thread.w, thread.why)
-        return Thread("back", thread.w, self.run._core(thread.w, cw.LEAVE) | cw.IDLE)
+        return self.back(thread.w, self.run._core(thread.w, cw.LEAVE) | cw.IDLE)
 
     def joins(self, _: int, thread: Thread) -> Thread:
         self.calls -= 1
@@ -278,14 +293,22 @@ class Waiting:
             assert all(int(self.m[self.m[tc.RESULTS] + k]) for k in range(len(self.model.tables.leaving)))
 
     def key(self, state: State) -> Hashable:
-        m = state.tokens.words
+        """What tells states apart. The words of one worker of the pool are as good as those of another."""
+        m, threads = state.tokens.words, state.threads
         shared = [tc.OVER, tc.STOPPED, tc.PRESENT, tc.OPENINGS, tc.WAITING, tc.RUNNING, tc.READY, tc.LOOKING]
-        areas = [m[tc.AREAS] + k * m[tc.AREA] for k in range(self.members + 1)]
-        own = [int(m[w + word]) for w in areas for word in (tc.W_BUSY, tc.W_WAKE, tc.W_CALLS)]
-        threads = (state.threads[0], *sorted(state.threads[1:]))
+        held = {thread.w: thread for thread in threads if thread.w}
+        own = []
+        for k, begun in enumerate(state.begun):
+            w = int(m[tc.AREAS] + k * m[tc.AREA])
+            thread = held.get(w, NOBODY)
+            calls = (int(m[w + tc.W_WAKE]), int(m[w + tc.W_CALLS])) if thread.why == cw.CALLS else ()
+            own.append((replace(thread, w=0), begun, int(m[w + tc.W_BUSY]), calls))
+        outside = sorted([thread for thread in threads[1:] if not thread.w])
         words = tuple([int(m[word]) for word in shared])
         rest = state.woken, state.calls, state.late, state.interrupts
-        return state.tokens.done, state.begun, threads, words, tuple(own), rest
+        return state.tokens.done, own[0], tuple(sorted(own[1:])), tuple(outside), words, rest
 
     def look(self, state: State) -> Hashable:
-        return self.model.look(state.tokens)
+        if state.seen is None:
+            state.seen = self.model.look(state.tokens)
+        return state.seen
