@@ -107,6 +107,7 @@ from autoloop_runtime.dataflow.overlapped_loops import forms_of_tokens as forms_
 from autoloop_runtime.dataflow.packed_bundles import unpacked
 from autoloop_runtime.dataflow.pieces import pieces_of
 from autoloop_runtime.dataflow.ready_kernels import ByPath as ByPath
+from autoloop_runtime.dataflow.started_together import with_starts_together
 from autoloop_runtime.dataflow.step_forms import StepCode, step_forms
 from autoloop_runtime.dataflow.testing import SeededExecutor
 from autoloop_runtime.dataflow.token_forms import TokenForm

@@ -40,7 +40,13 @@ def compile_dataflow(
     if graph.donated:
         graph = _written_in_place(graph)
         fetches, feeds, owned = graph.outputs, graph.inputs, find_owned(graph)
-    return Executable(lower(graph, fetches, feeds), graph.donated, owned, faster).run
+    lowered = lower(graph, fetches, feeds)
+    if len(lowered.frames) > 1:
+        with undivided():
+            from .started_together import with_starts_together
+
+        lowered = with_starts_together(lowered)
+    return Executable(lowered, graph.donated, owned, faster).run
 
 
 def seen_of(run: Callable[..., Any]) -> str:

@@ -63,7 +63,7 @@ def with_split_loops(
     parts = {k: found for k in frames if (found := _in_stages(lowered, k, heavy)) is not None}
     if not parts:
         return None
-    made, origins = _written(lowered, parts)
+    made, origins = with_parts(lowered, parts)
     inside = [frame.index for frame in made.frames if frame.index >= len(lowered.frames) or frame.index in parts]
     long = {k for k, origin in enumerate(origins) if origin in heavy}
     members = {k: [node.index for node in made.nodes if node.frame == k] for k in inside}
@@ -195,8 +195,9 @@ def _sources(nodes: Sequence[FlatNode], loop: Iterable[int]) -> list[Port]:
     return [port for port in dict.fromkeys(sources) if nodes[port[0]].kind is not Kind.CONST]
 
 
-def _written(lowered: Lowered, parts: Mapping[int, list[set[int]]]) -> tuple[Lowered, list[int]]:
-    """Return the graph with loops split, and of each of its nodes which it was."""
+def with_parts(lowered: Lowered, parts: Mapping[int, list[set[int]]]) -> tuple[Lowered, list[int]]:
+    """Return the graph with loops split, each part of which waits for all that it is given, and of each of its nodes
+    which it was; ``parts``: by frame, the nodes of each part."""
     frames, numbers = list(lowered.frames), dict[int, list[int]]()
     for k, loops in parts.items():
         numbers[k] = [k, *range(len(frames), len(frames) + len(loops) - 1)]
@@ -239,7 +240,10 @@ def _written(lowered: Lowered, parts: Mapping[int, list[set[int]]]) -> tuple[Low
                 copied = replace(copied, inputs=((nodes[-1].index, 0),))
             nodes.append(copied)
     for k, info in enumerate(frames):
-        known = {i: port_in(port, k) for i, port in info.values.items() if k in places[port[0]]}
+        known = {
+            i: port_in(port, k) for i, port in info.values.items()
+            if k in places[port[0]] or lowered.nodes[port[0]].frame not in parts
+        }  # fmt: skip
         frames[k] = replace(info, values=known)
     feeds = tuple([port_in((k, 0), 0)[0] for k in lowered.feeds])
     fetches = tuple([port_in(port, 0) for port in lowered.fetches])
