@@ -35,12 +35,14 @@ GLANCE = 0.05
 SETTLED = 5
 #: graphs that are noted at most, the last ones
 KEPT = 200
+#: no warnings of large graphs; and on a busy machine a connection is none that is lost
+PATIENT = {"distributed.admin.large-graph-warning-threshold": "1GB", "distributed.comm.timeouts.tcp": "10 minutes"}
 
 
 @contextmanager
 def two_processes() -> Iterator[Client]:
     """A client of a cluster of two processes with a thread each, and nobody to look on."""
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+    with dask.config.set(PATIENT):
         with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
             with Client(cluster) as client:
                 count_bytes()
@@ -51,7 +53,7 @@ def two_processes() -> Iterator[Client]:
 @contextmanager
 def three_processes() -> Iterator[Client]:
     """The same, with a process for the scheduler."""
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+    with dask.config.set(PATIENT):
         with SubprocessCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
             with Client(cluster) as client:
                 client.wait_for_workers(2)

@@ -29,12 +29,12 @@ from page import markdown, replace
 sys.path.append(str(Path(__file__).parents[1] / "runtime"))
 from distributed_gradients import PROGRAMS, Program
 
-ROUNDS, CHUNKS, TURNS = 40, 4, 3
+ROUNDS, CHUNKS, TURNS = 20, 4, 2
 #: of what is large: rows of a matrix, series, numbers, rows of points
-LARGE = {"Jacobi": 3000, "recurrent network": 40_000, "element by element": 1_000_000, "logistic regression": 400_000}
+LARGE = {"Jacobi": 2000, "recurrent network": 20_000, "element by element": 500_000, "logistic regression": 200_000}
 WAYS = ("by hand", "saved", "checkpoints", "forward")
 #: iterations of the loop that is asked for more and more, and how many numbers it has
-GROWTH, NUMBERS = (50, 200, 800), 200_000
+GROWTH, NUMBERS = (50, 200, 800), 50_000
 
 
 def ways(program: Program) -> dict[str, Callable[..., Any]]:
