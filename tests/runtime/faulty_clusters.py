@@ -384,6 +384,10 @@ class Fault:
         time.sleep(3)
         self.client.run(shrink, workers=[worker])
 
+    def is_coming(self) -> bool:
+        """Return whether it was begun and is not there yet: Dask looks at the memory of workers now and then."""
+        return self._thread is not None and self._thread.is_alive() and not self.hit
+
     def close(self) -> None:
         """Wait until it is over."""
         self.is_running = False
