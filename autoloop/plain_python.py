@@ -263,6 +263,7 @@ def traced_or_plain(
             said = f"executor='dataflow' cannot run {name} over arrays of {library}: {what_and_where(left)}"
             raise refused(coded("AL615", said)) from None
         made = PlainPython(name, left, function.told)
+        _not_twice(made, function)
         if left.is_once:
             raise CalledPlain from no_graph(made)
         if left.is_costly:
@@ -291,6 +292,7 @@ def refused(said: str) -> TypeError:
 class NamedFunction(Protocol):
     """What is known of a function whose call is left to plain Python."""
 
+    python_function: Callable[..., Any]
     name: str
     executor: str
     told: Told
@@ -395,6 +397,15 @@ def _leave_given(function: NamedFunction, name: str, kind: str, is_foreign: bool
     if name not in function.told:
         _warn(f"{function.name} runs as plain Python: {said}", name, function.told)
     raise CalledPlain
+
+
+def _not_twice(made: PlainPython, function: NamedFunction) -> None:
+    """Warn of no reason why a function runs as plain Python that has no source: one warning has said so."""
+    with undivided():
+        from .conversion.pipeline import is_sourceless
+
+    if is_sourceless(function.python_function):
+        made.told.add(what_and_where(made))
 
 
 def unless_in_graph(plain: CalledPlain, needs_graph: bool, executor: str) -> AbstractContextManager[None]:

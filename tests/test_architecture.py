@@ -106,6 +106,7 @@ LAZY = {
     ("autoloop.concrete", "autoloop.foreign_results"),
     ("autoloop.differentiation", "autoloop.foreign_results"),
     ("autoloop.plain_python", "autoloop.foreign_calls"),
+    ("autoloop.plain_python", "autoloop.conversion.pipeline"),
     ("autoloop.function", "autoloop.given_containers"),
     ("autoloop.operators.staging.mixed_numbers", "autoloop_runtime.namespaces"),
     ("autoloop.operators.staging.list_columns", "autoloop_runtime.namespaces"),

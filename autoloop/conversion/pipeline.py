@@ -109,6 +109,12 @@ class _Cache:
             self._codes[key] = (reference, conversion)
             return conversion
 
+    def is_sourceless(self, function: Any) -> bool:
+        """Return whether a function was to be converted and has no source, of which there was a warning."""
+        code = getattr(function, "__code__", None)
+        entry = self._codes.get(id(code))
+        return entry is not None and entry[0]() is code and entry[1] is None
+
     def mutated(self, function: types.FunctionType) -> tuple[str, ...]:
         """Return the parameters whose elements a function sets for its caller; none if it is not converted yet."""
         code = function.__code__
@@ -117,6 +123,8 @@ class _Cache:
 
 
 _CACHE = _Cache()
+
+is_sourceless = _CACHE.is_sourceless
 
 
 def convert(f: Callable[P, R]) -> Callable[P, R]:

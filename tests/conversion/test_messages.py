@@ -311,6 +311,11 @@ def test_warnings_point_at_the_users_line():
     with pytest.warns(UserWarning, match="without conversion") as found:
         al.function(namespace["sourceless"])(al.constant(3))
     assert found[0].filename == __file__
+    exec("def asking(x):\n    while x.sum() < 9:\n        x = x * 2\n    return x", namespace)
+    asking = al.function(namespace["asking"])
+    with pytest.warns(UserWarning, match="without conversion") as found:
+        assert [asking(np.ones(3)).tolist() for _ in range(2)] == [[4.0, 4.0, 4.0]] * 2
+    assert len(found) == 1
     f = al.function(lambda n: n)
     with pytest.warns(UserWarning, match="argument 'n' .* is different each time") as found:
         for n in range(7):
