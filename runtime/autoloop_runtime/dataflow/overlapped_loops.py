@@ -31,6 +31,7 @@ from .core_tables import Enter, LoopTables
 from .critical_path import CriticalPaths
 from .execution_plan import Plan
 from .flat_graph import FlatNode, Kind, Lowered, Port, nanoseconds
+from .flat_graph import reached as come_to_from
 from .frames import State
 from .kernels import Seen, TimeIsOver, Until, Unwanted, Watch
 from .loops_alone import alone
@@ -233,12 +234,8 @@ class OverlappedLoops:
             for node in self._joined.nodes:
                 for index, _ in node.inputs + node.controls:
                     self._users.setdefault(index, []).append(node.index)
-        found, todo = set[int](), list(those)
-        while todo:
-            new = [k for k in self._users.get(todo.pop(), ()) if k not in found]
-            found.update(new)
-            todo += new
-        return found
+        users = self._users
+        return come_to_from([k for one in those for k in users.get(one, ())], lambda k: users.get(k, ()))
 
     def around(self, found: Lowered, plan: Plan) -> OverlappedLoops:
         """Return the loops around those that are one step in ``found``."""
