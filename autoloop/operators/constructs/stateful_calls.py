@@ -94,11 +94,17 @@ def _looked_at(f: Any) -> str | None:
         return None
     if isinstance(owner, functools._lru_cache_wrapper):
         return f"the cache of {owner.__name__!r} is asked"
+    if in_staged_block() and not _QUEUES.isdisjoint(kind.__module__ for kind in type(owner).__mro__):
+        return f"{_named(owner)} is used in a loop or branch: {f.__name__}() is called"
     # a block puts back what was taken out: a list is then as it was, but a set may give another element next
     is_put_back = in_staged_block() and not isinstance(owner, set)
     if takes_out(f) and not is_put_back and found_outside(owner) is not None:
         return f"{_named(owner)} is asked for an element, {f.__name__}(),"
     return state_of(owner, f"{f.__name__}() is called")
+
+
+#: the modules of queues: what is put into one while a block is traced is there once, however often the block runs
+_QUEUES = frozenset(("queue", "_queue", "asyncio.queues", "multiprocessing.queues"))
 
 
 def _unconverted(f: Any) -> str | None:
