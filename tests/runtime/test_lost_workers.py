@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import operator
 import threading
-import time
 import uuid
 import weakref
 
@@ -288,6 +287,18 @@ async def _known(dask_scheduler):
     return list(dask_scheduler.tasks)
 
 
+async def _wanted(dask_scheduler):
+    return [key for key, task in dask_scheduler.tasks.items() if task.who_wants]
+
+
+RELEASED = threading.Event()
+
+
+def _held_up():
+    """Found by its name on workers, which are threads of this process."""
+    RELEASED.wait(60)
+
+
 def _left_behind(client):
     """Have a worker lost that holds what a task needs, and what another one needs that needs that: Dask keeps it."""
     first = sorted(client.nthreads())[0]
@@ -296,18 +307,20 @@ def _left_behind(client):
     made = client.submit(operator.neg, 1.0, key=next(names), **here)
     distributed.wait(made)
     data = client.scatter(2.0, workers=[first], hash=False)
-    busy = client.submit(time.sleep, 0.2, **here)  # so what is behind it waits for the worker
+    RELEASED.clear()
+    busy = client.submit(_held_up, **here)  # so what is behind it waits for the worker
     behind = client.submit(operator.neg, made, key=next(names), **here)
     wanted = client.submit(operator.add, behind, data, key=next(names), **here)
     while wanted.key not in client.run_on_scheduler(_known):
         pass
     kept = {made.key, behind.key}
     del made, data, behind
-    while len(client.futures) > 2:
-        client.run_on_scheduler(_known)
+    while not kept.isdisjoint(client.run_on_scheduler(_wanted)):
+        pass
     client.run_on_scheduler(_without_worker, address=first)
-    distributed.wait(busy)
     assert kept <= {*client.run_on_scheduler(_known)}
+    RELEASED.set()
+    distributed.wait(busy)
 
 
 def _loop_goes_on(client, error):
