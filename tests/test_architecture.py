@@ -176,6 +176,7 @@ LAZY = {
     ("autoloop_runtime.dataflow.compile_dataflow", "autoloop_runtime.dataflow.reads_first"),
     ("autoloop_runtime.dataflow.compile_dataflow", "autoloop_runtime.dataflow.memory_limit"),
     ("autoloop_runtime.dataflow.compile_dataflow", "autoloop_runtime.dataflow.started_together"),
+    ("autoloop_runtime.dataflow.started_together", "autoloop_runtime.dataflow.split_loops"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.loops_alone"),
     ("autoloop_runtime.dataflow.executable", "autoloop_runtime.dataflow.split_plans"),
     ("autoloop_runtime.dataflow.split_plans", "autoloop_runtime.dataflow.pipelined_loops"),

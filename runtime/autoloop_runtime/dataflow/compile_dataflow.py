@@ -14,7 +14,7 @@ from ..ir.tensor import Tensor
 from ..passes.given_places import with_given_places
 from ..passes.rewrite import detached
 from .executable import Executable
-from .flat_graph import FlatNode, Kind
+from .flat_graph import FlatNode, Kind, started_late
 from .lowering import lower
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def compile_dataflow(
         graph = _written_in_place(graph)
         fetches, feeds, owned = graph.outputs, graph.inputs, find_owned(graph)
     lowered = lower(graph, fetches, feeds)
-    if len(lowered.frames) > 1:
+    if started_late(lowered):
         with undivided():
             from .started_together import with_starts_together
 

@@ -171,3 +171,12 @@ def reached(roots: Iterable[int], following: Callable[[int], Iterable[int]]) -> 
             found.add(k)
             todo += following(k)
     return found
+
+
+def started_late(lowered: Lowered) -> set[int]:
+    """Return the loops that are given two values and more that are computed before them."""
+    sources: dict[int, set[int]] = {}
+    for node in lowered.nodes:
+        if node.kind is Kind.ENTER and lowered.nodes[node.inputs[0][0]].kind not in (Kind.CONST, Kind.FEED):
+            sources.setdefault(node.frame, set()).add(node.inputs[0][0])
+    return {frame for frame, found in sources.items() if len(found) > 1}

@@ -7,9 +7,9 @@ move tokens in each iteration.
 
 from __future__ import annotations
 
+from ..base.forks import undivided
 from .dependence import Dependence
-from .flat_graph import Kind, Lowered
-from .split_loops import with_parts
+from .flat_graph import Kind, Lowered, started_late
 from .whole_loops import as_light, heavy_alone, light_kernels
 
 #: nodes of a graph that is looked at
@@ -24,7 +24,7 @@ def with_starts_together(lowered: Lowered) -> Lowered:
     light |= as_light(lowered, light, False)
     light |= heavy_alone(lowered, light)
     frames = _of_light_kernels(lowered, light)
-    if not any(_is_late(lowered, k) for k in frames):
+    if started_late(lowered).isdisjoint(frames):
         return lowered
     before = Dependence(lowered, light).whole
     frames = [k for k in frames if not before[k]]
@@ -45,15 +45,11 @@ def _of_light_kernels(lowered: Lowered, light: set[int]) -> list[int]:
     return [k for k, is_light in enumerate(own) if is_light and not own[lowered.frames[k].parent]]
 
 
-def _is_late(lowered: Lowered, frame: int) -> bool:
-    """Return whether a loop is given two values and more that are computed before it."""
-    nodes = lowered.nodes
-    sources = {node.inputs[0][0] for node in nodes if node.kind is Kind.ENTER and node.frame == frame}
-    return sum([nodes[k].kind not in (Kind.CONST, Kind.FEED) for k in sources]) > 1
-
-
 def _waiting(lowered: Lowered, light: set[int], frames: list[int]) -> tuple[Lowered, list[bool]]:
     """Return a graph in which loops wait for all that they are given, and which loops can be run as one there."""
+    with undivided():  # which few graphs need
+        from .split_loops import with_parts
+
     members = {k: [{node.index for node in lowered.nodes if node.frame == k}] for k in frames}
     made, origins = with_parts(lowered, members)
     return made, Dependence(made, {k for k, origin in enumerate(origins) if origin in light}).whole
