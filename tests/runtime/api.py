@@ -133,6 +133,7 @@ from autoloop_runtime.distributed import chunk_programs as chunk_programs
 from autoloop_runtime.distributed import engine as dask_engine
 from autoloop_runtime.distributed import fresh_names as fresh_names
 from autoloop_runtime.distributed import fused_chunks as fused_chunks
+from autoloop_runtime.distributed import read_arrays as read_arrays
 from autoloop_runtime.distributed import task_templates as task_templates
 from autoloop_runtime.distributed.crossings import with_crossings
 from autoloop_runtime.distributed.submissions import Statistics

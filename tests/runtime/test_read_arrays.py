@@ -8,7 +8,7 @@ import zlib
 import autoloop as al
 import numpy as np
 import pytest
-from api import chunk_programs, task_templates
+from api import chunk_programs, read_arrays, task_templates
 
 da = pytest.importorskip("dask.array")
 pytest.importorskip("array_api_compat")
@@ -106,3 +106,42 @@ def test_a_gradient_of_a_mean_sends_nothing_as_large_as_the_data(monkeypatch):
     found = al.function(trained)(*given, w, np.int64(24)).compute()
     np.testing.assert_allclose(found, al.function(trained)(x, y, w, np.int64(24)), rtol=1e-10)
     assert 0 < max(sizes) < y.nbytes / 4
+
+
+def raised(x, power, rounds):
+    for _ in range(rounds):
+        x = x**power
+    return x
+
+
+def test_powers_by_an_array_are_no_square_roots():
+    x, power = given()[0] - 0.5, np.full((64, 16), 0.5)
+    x[0], x[1] = -np.inf, -0.0
+    with np.errstate(invalid="ignore"):
+        wanted = raised(x, power, 2)
+        found = al.function(raised)(da.from_array(x, chunks=(16, -1)), power, np.int64(2)).compute()
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(np.signbit(found[:2]), np.signbit(wanted[:2]))
+
+
+def faded(x, w, bound, rounds):
+    for _ in range(rounds):
+        w = w * 0.5
+        x = np.minimum(x * 0.5 + w, bound)
+    return x
+
+
+def test_arrays_of_one_iteration_are_let_go_of(monkeypatch):
+    counts, plain = [], read_arrays.ReadArrays.of
+
+    def of(self, *args):
+        made = plain(self, *args)
+        counts.append(len(self._sent))
+        return made
+
+    monkeypatch.setattr(read_arrays.ReadArrays, "of", of)
+    x = given()[0]
+    w, bound, rounds = x + 1, 1 - x / 2, np.int64(60)
+    found = al.function(faded)(da.from_array(x, chunks=(16, -1)), w, bound, rounds).compute()
+    np.testing.assert_allclose(found, faded(x, w, bound, 60))
+    assert counts and max(counts) <= read_arrays.AGE + 4

@@ -185,7 +185,7 @@ class _Driver:
         args: Sequence[Any] = it.values[step.first : step.last]
         is_lazy = Later in map(type, args)
         if is_lazy:
-            args = self._reads.of(step.flat.op, args, step.frame is not self._executable.plan.root)
+            args = self._reads.of(step.flat.op, args, it)
         if is_lazy and self._templates is not None:
             known = self._executable.known.known(step, kernel, args)
             if known is not None:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import ReferenceType, ref
 
 import numpy as np
 
 from ..collections.accumulators import ACCUMULATE
+from ..dataflow.frames import Frame, Iteration
 from ..ir.op import Op
 from ..namespaces.chunk_kernels import as_dask
 from ..ops.linalg import DOT, MATMUL
+from ..ops.powers import POW, POW_IN_LOOP
 from .known_calls import KnownCalls
 from .laters import Later
 
@@ -22,8 +25,12 @@ from .laters import Later
 LEAST = 1 << 10
 #: take an array of NumPy's as the array of Dask's that has it in one chunk
 _PRODUCTS = (MATMUL, DOT)
+#: to NumPy ``x ** 0.5`` is another function than a power by an array of 0.5: of -inf it is nan
+_POWERS = (POW, POW_IN_LOOP)
 #: how many arrays are looked at once, not each time that they are read
 MOST = 256
+#: iterations after which an array that was not read again is one of an iteration, and let go of
+AGE = 12
 
 
 class ReadArrays:
@@ -36,11 +43,12 @@ class ReadArrays:
 
     def __init__(self, known: KnownCalls) -> None:
         self._known = known
-        #: by identity: the array, and the number that it says or what was made of it; it must not go meanwhile
-        self._numbers: dict[int, tuple[Any, Any]] = {}
-        self._sent: dict[int, tuple[Any, Later]] = {}
+        #: by identity: the array, and the number that it says
+        self._numbers: dict[int, tuple[ReferenceType[Any], Any]] = {}
+        #: by identity: the array, it must not go meanwhile, what was made of it, and what loop and iteration read it
+        self._sent: dict[int, tuple[Any, Later, Frame, int]] = {}
 
-    def of(self, op: Op | None, args: Sequence[Any], is_in_loop: bool) -> Sequence[Any]:
+    def of(self, op: Op | None, args: Sequence[Any], it: Iteration) -> Sequence[Any]:
         """Return what a kernel is given in the place of ``args``, which have one of Dask's among them."""
         if op is None or np.ndarray not in map(type, args):
             return args
@@ -51,13 +59,13 @@ class ReadArrays:
         for k, value in enumerate(args):
             if type(value) is not np.ndarray or value.nbytes < LEAST or value.dtype.kind not in "biufc":
                 continue
-            if op not in _PRODUCTS and _is_covered(value, args):
+            if op not in _PRODUCTS and not (k and op in _POWERS) and _is_covered(value, args):
                 number = self._number(value)
                 if number is not None:
                     found[k] = number
                     continue
-            if is_in_loop and not is_sum:
-                found[k] = self._later(value)
+            if it.frame.parent is not None and not is_sum:
+                found[k] = self._later(value, it)
         return found
 
     def _number(self, value: Any) -> Any:
@@ -65,25 +73,37 @@ class ReadArrays:
         if not any(value.strides):
             return value[(0,) * value.ndim]
         there = self._numbers.get(id(value))
-        if there is None:
+        if there is None or there[0]() is not value:
             if len(self._numbers) >= MOST:
                 self._numbers.clear()
-            there = self._numbers[id(value)] = value, _only_number(value)
+            there = self._numbers[id(value)] = ref(value), _only_number(value)
         return there[1]
 
-    def _later(self, value: Any) -> Later:
+    def _later(self, value: Any, it: Iteration) -> Later:
         there = self._sent.get(id(value))
         if there is None:
             if len(self._sent) >= MOST:
                 self._sent.clear()
-            made = self._known.later(as_dask(value))
-            there = self._sent[id(value)] = value, made
-        return there[1]
+            for key in [key for key, (_, _, frame, index) in self._sent.items() if _is_past(frame, index, it)]:
+                del self._sent[key]
+            made: Later = self._known.later(as_dask(value))
+        else:
+            made = there[1]
+        self._sent[id(value)] = value, made, it.frame, it.index
+        return made
 
     def clear(self) -> None:
         """Let go of all."""
         self._numbers.clear()
         self._sent.clear()
+
+
+def _is_past(frame: Frame, index: int, it: Iteration) -> bool:
+    """Return whether what that iteration read last would have been read again, were it the same in all of them."""
+    around: Iteration | None = it
+    while around is not None and around.frame is not frame:
+        around = around.frame.parent
+    return around is None or index + AGE < around.index
 
 
 def _is_covered(value: Any, args: Sequence[Any]) -> bool:
