@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -328,7 +327,9 @@ def _trace_body(
 ) -> tuple[list[Tensor], dict[int, list[Any]]]:
     params = list(graph.inputs)
     spans = _spans(variables, params)
-    with graph.as_default(), staged_block(), Block(graph) as block, arrays.told or nullcontext():
+    with graph.as_default(), staged_block(), Block(graph) as block:
+        if arrays.told:
+            arrays.told.begin(graph)
         made: list[tuple[Any, Any]] = []
         values = _values(variables, params, as_maybe, made, array=arrays.enter)
         entered = [(_twins().Watched(new), old) for new, old in made]

@@ -3,11 +3,13 @@
 A graph gives values. Where a result, or what is left in the world, may be one of several arrays, the caller's among
 them, a trace is made again that *tells* them apart: each array has a number, and where loops and branches choose an
 array they choose its number, too. An array that an iteration makes has another number in each one: that of the array
-and how many iterations there were.
+and how many iterations there were. Loops behind each other, which make different arrays, count from where the iteration
+began that they are in: none waits for another to have counted.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -40,8 +42,8 @@ class Origins:
     """The numbers of the arrays of one trace."""
 
     def __init__(self) -> None:
-        #: graphs -> what the clock says in them: what it says in a function that ``map_fn`` calls is gone behind that
-        self._clocks: dict[Graph | None, Code] = {}
+        #: graphs -> what the clock said after each loop and branch in them
+        self._ends: dict[Graph | None, tuple[Tensor, ...]] = {}
         self._numbers: dict[Any, tuple[Any, int]] = {}
         self._chosen: dict[Storage, Tensor] = {}
         #: the bodies of loops, and what the clock says when an iteration of theirs begins
@@ -50,21 +52,27 @@ class Origins:
     def copy(self) -> Origins:
         """Return the same, which later changes of this one do not reach."""
         made = Origins()
-        made._clocks, made._numbers, made._chosen = dict(self._clocks), dict(self._numbers), dict(self._chosen)
+        made._ends, made._numbers, made._chosen = dict(self._ends), dict(self._numbers), dict(self._chosen)
         made._turns = dict(self._turns)
         return made
 
     @property
-    def clock(self) -> Code:
-        """How many iterations there were of all loops so far."""
-        graph = current_graph()
-        while graph is not None and graph not in self._clocks:
-            graph = graph.parent
-        return self._clocks.get(graph, 0)
+    def begun(self) -> Code:
+        """What the clock said when the iteration began that this is in."""
+        turn = self._turn(current_graph())
+        return 0 if turn is None else turn
 
-    @clock.setter
-    def clock(self, clock: Code) -> None:
-        self._clocks[current_graph()] = clock
+    @property
+    def clock(self) -> Code:
+        """How many iterations there were so far, of that loop or branch of this graph which had most of them."""
+        ends = self._ends.get(current_graph())
+        return functools.reduce(ops.maximum, ends) if ends else self.begun
+
+    def passed(self, clock: Code) -> None:
+        """Note what the clock says after a loop or branch."""
+        if isinstance(clock, Tensor):
+            graph = current_graph()
+            self._ends[graph] = (*self._ends.get(graph, ()), clock)
 
     def choose(self, storage: Storage, code: Tensor) -> None:
         """Note what says which array it is that a loop or branch has chosen."""
@@ -72,7 +80,7 @@ class Origins:
 
     def begin(self, body: Graph, clock: Tensor) -> None:
         """Note what the clock says when an iteration begins."""
-        self.clock = self._turns[body] = clock
+        self._turns[body] = clock
 
     def number(self, value: Any) -> int:
         """Return the number of an array that nothing has chosen, as of the first iteration that makes it."""
@@ -105,12 +113,8 @@ class Origins:
         """Return a side of a branch that leaves, besides, how many iterations there were at its end."""
 
         def counting() -> tuple[Any, ...]:
-            told = telling()
-            before = told.clock
-            try:
-                return (*side(), told.clock)
-            finally:
-                told.clock = before
+            left = side()
+            return (*left, telling().clock)
 
         return counting
 
@@ -135,7 +139,7 @@ def as_code(code: Code) -> Tensor:
 
 
 class OriginsOfLoop:
-    """Which arrays the variables of one loop are; a context manager in which its body is traced.
+    """Which arrays the variables of one loop are.
 
     Parameters
     ----------
@@ -147,23 +151,21 @@ class OriginsOfLoop:
 
     def __init__(self, told: Origins, variables: Sequence[Variable], start: int) -> None:
         self._told, self._start = told, start
-        self._before = told.clock
         every = [leaf for one in variables for leaf in one.leaves]
         self._leaves = [leaf for leaf in every if leaf.kind in _ARRAYS]
         self._codes: dict[Leaf, Tensor] = {}
 
     def declared(self) -> list[LoopVar]:
         """Return what the loop carries for that."""
-        numbers = [("the iterations", self._before), *[(leaf.name, self._told.of(leaf.init)) for leaf in self._leaves]]
+        numbers = [
+            ("the iterations", self._told.begun),
+            *[(leaf.name, self._told.of(leaf.init)) for leaf in self._leaves],
+        ]
         return [LoopVar(f"which array: {name}", as_code(code), SCALAR) for name, code in numbers]
 
-    def __enter__(self) -> None:
-        body = current_graph()
-        assert body is not None
+    def begin(self, body: Graph) -> None:
+        """Note that the body is traced from here on."""
         self._told.begin(body, self._take(body.inputs))
-
-    def __exit__(self, *exc: object) -> None:
-        self._told.clock = self._before
 
     def _take(self, tensors: Sequence[Tensor]) -> Tensor:
         """Take what stands for that among the tensors of the loop; return what the clock says."""
@@ -182,4 +184,4 @@ class OriginsOfLoop:
 
     def after(self, outputs: Sequence[Tensor]) -> None:
         """Take what the loop gives."""
-        self._told.clock = self._take(outputs)
+        self._told.passed(self._take(outputs))
