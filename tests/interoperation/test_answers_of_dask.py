@@ -111,3 +111,24 @@ def test_what_counts_is_in_the_graph(f):
     with warnings.catch_warnings(), dask.config.set(scheduler="synchronous"):
         warnings.simplefilter("error")
         assert described(al.function(f)(x)) == described(f(x))
+
+
+def test_other_threads_go_on_computing_meanwhile(monkeypatch):
+    seen, plain = [], da.cumsum
+
+    def cumsum(x, *args, **kwargs):
+        seen.append(dask.config.get("scheduler"))
+        with pytest.raises(BaseException, match="^$"):  # asked with an array that has no tasks
+            x.compute()
+        return plain(x, *args, **kwargs)
+
+    def f(x):
+        return np.cumsum(x) + 1
+
+    x = da.from_array(INTS, chunks=3)
+    monkeypatch.setattr(da, "cumsum", cumsum)
+    with dask.config.set(scheduler="synchronous"):
+        traced = al.function(f).get_concrete_function(x)
+        monkeypatch.undo()
+        assert traced(x).compute().tolist() == (np.cumsum(INTS) + 1).tolist()
+    assert seen and set(seen) == {"synchronous"}
