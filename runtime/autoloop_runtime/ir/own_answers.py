@@ -77,7 +77,7 @@ class Answer:
             return made[()] if value.is_scalar else made
         namespace = self._theirs.namespace
         made = namespace.xp.zeros(shape, dtype=namespace.dtype(value.dtype), chunks=-1 if shape else ())
-        return type(made)(_NoTasks(), made.name, made.chunks, meta=made._meta) if shape else made
+        return type(made)(_NoTasks(), made.name, made.chunks, dtype=made.dtype) if shape else made
 
     def same_as(self, arrays: Sequence[Any]) -> Any:
         """Return that of some arguments which the library gives back as it was; None if it makes another."""
