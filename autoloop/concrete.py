@@ -22,7 +22,7 @@ from autoloop_runtime.ir.convert import convert_to_tensor
 from autoloop_runtime.ir.followers import is_followed
 from autoloop_runtime.ir.graph import Graph
 from autoloop_runtime.ir.plain_values import plain_array, plain_lying, plain_number, plain_read_only, plain_zero_dim
-from autoloop_runtime.ir.run_state import EAGER, Stored
+from autoloop_runtime.ir.run_state import EAGER, MadeVariables, Stored
 from autoloop_runtime.ir.tensor import Tensor
 from autoloop_runtime.ir.tracers import (
     ArrayTracer,
@@ -227,6 +227,7 @@ class ConcreteFunction(CalledAs, NeverSent):
         self._single = self._handed[0] if single else None
         graph.ended = True  # a tensor kept from the trace is refused later instead of growing a graph nobody runs
         self.runner: Runner = prepare(graph, executor, self._donated)
+        self._variables: MadeVariables | None = graph.records.get(MadeVariables)
         self._checked: Runner | None = None  # made when it is needed; races make it twice
 
     @property
@@ -295,7 +296,8 @@ class ConcreteFunction(CalledAs, NeverSent):
             raise CalledPlain(partial(in_place_of_run, told))
         put_back = self.runner.noted()
         try:
-            return (_asked(self) if asked() else self.runner).run(values, EAGER)
+            run = (_asked(self) if asked() else self.runner).run
+            return run(values, EAGER) if self._variables is None else self._variables.run(run, values)
         except CalledPlain:
             raise
         except Exception as error:

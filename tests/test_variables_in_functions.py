@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+
 import autoloop as al
 import numpy as np
 import pytest
 from each_case import each
-
-EXECUTORS = ["auto", "dataflow", "sequential", "native"]
+from executors import EXECUTORS
 
 
 class Layer:
@@ -98,3 +99,93 @@ def test_a_variable_that_only_runs_make_has_no_value_before():
     with pytest.raises(ValueError, match="no"):
         f(al.constant(1.0))
     assert not made or made[0].numpy() == 2.0
+
+
+def reset_between(f):
+    """An attribute is None again, and the variable that a run has left there is somebody else's."""
+    layer, x = Layer(), al.constant([1.0, 2.0])
+    ends = [f(layer, x)]
+    first, layer.w = layer.w, None
+    ends += [f(layer, x * 3.0), f(layer, x)]
+    first.assign_add(x * 100.0)
+    return [one.numpy().tolist() for one in (*ends, f(layer, x), first, layer.w)], layer.w is first
+
+
+def appended(f):
+    lists = [f([], al.constant(x)) for x in (1.0, 5.0)]
+    lists[1][0].assign_add(10.0)
+    return [float(v) for one in lists for v in one], len({id(v) for one in lists for v in one})
+
+
+def to_a_list(made, x):
+    for k in range(2):
+        made.append(al.Variable(x + k))
+        made[-1].assign_add(1.0)
+    return made
+
+
+class Named(al.Variable):
+    """One with more to it."""
+
+    def twice(self):
+        return self.read_value() * 2.0
+
+
+def of_a_class(made, x):
+    made.append(Named(x, name="own"))
+    made[-1].assign_add(made[-1].twice())
+    return made
+
+
+@each(
+    [(ex, run, f) for ex in EXECUTORS for run, f in (
+        (reset_between, zeros_of_the_input), (reset_between, what_an_argument_says), (appended, to_a_list),
+        (appended, of_a_class))]
+)  # fmt: skip
+def test_each_run_leaves_variables_of_its_own(executor, run, f):
+    """They were one, which a later run changed."""
+    assert run(al.function(f, executor=executor)) == run(f)
+
+
+@each(["auto", "dataflow", "sequential"])
+def test_runs_at_one_time_have_each_its_own(executor):
+    """What one thread had added was in what another got."""
+    meet = threading.Barrier(2, timeout=30)
+
+    def waits(value):
+        meet.wait()
+        return value
+
+    @al.function(executor=executor)
+    def f(x):
+        v = al.Variable(x * 0.0)
+        for _ in al.range(3):
+            v.assign_add(x)
+            seen = al.py_function(waits, [x], al.float32)
+            v.assign_add(seen)
+        return v * 1.0
+
+    ends = {}
+    threads = [threading.Thread(target=lambda x=x: ends.update({x: float(f(al.constant(x)))})) for x in (1.0, 10.0)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert ends == {1.0: 6.0, 10.0: 60.0}
+
+
+def test_a_function_that_is_left_and_asks_for_a_variable_asks_for_the_one_that_is_left():
+    def f(made, x):
+        v = al.Variable(x)
+        made["ask"], made["it"] = lambda: v.read_value() * 1.0, v
+        return v * 1.0
+
+    def run(f):
+        made = [{}, {}]
+        ends = [float(f(one, al.constant(x))) for one, x in zip(made, (1.0, 2.0))]
+        for one in made:
+            one["it"].assign_add(5.0)
+        return ends, [float(one["ask"]()) for one in made]
+
+    with pytest.warns(UserWarning, match="AL010"):
+        assert run(al.function(f)) == run(f)

@@ -18,6 +18,8 @@ from autoloop_runtime.base import nest
 from autoloop_runtime.base.callbacks import attribute_of, owner_of
 from autoloop_runtime.ir.array_storage import as_given
 from autoloop_runtime.ir.composite import composite_of
+from autoloop_runtime.ir.graph import current_graph
+from autoloop_runtime.ir.run_state import MadeVariables, Stored
 from autoloop_runtime.ir.tensor import Tensor
 
 from ..conversion.callables import is_users_class
@@ -314,8 +316,8 @@ class Recipes:
         if is_wrapper(value) or isinstance(value, types.FunctionType | types.BuiltinFunctionType):
             _check_callable(value, name)
             return lambda made: value
-        if is_random(value):
-            return lambda made: copy.deepcopy(value)
+        if (recipe := _of_each_run(self, value)) is not None:
+            return recipe
         if hasattr(value, "__next__"):
             self.refuse(name, f"a {kind.__name__}")
         if is_users_class(kind) or kind is types.SimpleNamespace:
@@ -359,6 +361,28 @@ class Recipes:
     def refuse(name: str, what: str) -> NoReturn:
         """Leave a function to plain Python that leaves in the world what cannot be made at each call."""
         leave(f"{name!r} is left holding {what}", "return it from the decorated function")
+
+
+def _of_each_run(recipes: Recipes, value: Any) -> Recipe | None:
+    """Return what makes a generator, or a variable that the function has made; None of what is neither."""
+    if is_random(value):
+        return lambda made: copy.deepcopy(value)
+    if not _is_made_variable(value):
+        return None
+    number = recipes.output(value.read_value())
+
+    def made_variable(made: Made) -> Any:
+        if not made.outputs and value.own_storage.value is not None:  # the trace has raised: it is the only run
+            return value
+        return value.made_again(made.outputs[number].value)
+
+    return made_variable
+
+
+def _is_made_variable(value: Any) -> bool:
+    """Return whether something is a variable that the function has made which is traced."""
+    graph = current_graph() if isinstance(value, Stored) else None
+    return graph is not None and any(one is value for one in graph.root.records.get(MadeVariables, ()))
 
 
 def _leave_others(value: Any, name: str) -> None:
@@ -414,6 +438,8 @@ def _is_of_graph(value: Any, steps: int) -> bool:
     """Return whether something is, or a function or what is around one holds, a value that only a run knows."""
     if isinstance(value, Tensor):
         return value.node is not None
+    if _is_made_variable(value):
+        return True
     if not steps:
         return False
     if isinstance(value, (tuple, list, dict)):

@@ -20,7 +20,7 @@ from ..ir.array_kinds import LATER
 from ..ir.convert import convert_to_tensor
 from ..ir.graph import Graph, Node, current_graph, eager
 from ..ir.op import Op, call, function, numpys_alone, register, ruled_in
-from ..ir.run_state import RunState, Storage, Stored
+from ..ir.run_state import MadeVariables, RunState, Storage, Stored
 from ..ir.tensor import Tensor
 from ..ir.tensor_operators import Operators
 from ..ir.traits import NO_GRADIENT, NO_RULE, OPAQUE, NoRule
@@ -208,7 +208,15 @@ class Variable(_ReadAsTensor):
         if not tensor.is_symbolic:
             self.own_storage.value = tensor.value
         if graph is not None:  # a function is traced: each run that comes here begins with this value, as plain Python
+            graph.root.record(MadeVariables).append(self)
             self.assign(tensor)
+
+    def made_again(self, value: Any) -> Variable:
+        """Return the variable that a run has made and left with ``value``: each makes one of its own."""
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        made.own_storage = Storage(value)
+        return made
 
     def _in_graph(self, graph: Graph, initial_value: Any, name: str | None, dtype: Any, shape: ShapeLike) -> None:
         self.graph = graph.root

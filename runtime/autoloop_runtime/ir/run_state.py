@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..base.forks import Kind
@@ -118,5 +118,42 @@ class ApartState(RunState):
         return found[1]
 
 
+class OwnState(RunState):
+    """Some variables have their values in this run alone, which makes them; all others where code outside has them."""
+
+    __slots__ = ("_storages",)
+
+    def __init__(self, made: Iterable[Any]) -> None:
+        self._storages = {id(variable): Storage() for variable in made}
+
+    def storage(self, variable: Any) -> Storage:
+        own = self._storages.get(id(variable))
+        return super().storage(variable) if own is None else own
+
+
 #: state of code that runs outside any session
 EAGER = RunState()
+
+
+class MadeVariables(list[Any]):
+    """The variables that a function makes which is traced, each run anew: a record of its graph."""
+
+    def __init__(self, made: Iterable[Any] = ()) -> None:
+        super().__init__(made)
+        #: what one run has that keeps them where they are for all; empty while it has
+        self._turn = [None]
+
+    def copy(self) -> MadeVariables:
+        """Return the same variables, for another trace to add to."""
+        return MadeVariables(self)
+
+    def run(self, run: Callable[..., list[Any]], values: Sequence[Any]) -> list[Any]:
+        """Run what makes them: of several runs at one time each has its own."""
+        try:
+            turn = self._turn.pop()  # one step: no other thread comes between
+        except IndexError:
+            return run(values, OwnState(self))
+        try:
+            return run(values, EAGER)  # what Python is asked for meanwhile sees them, too
+        finally:
+            self._turn.append(turn)
