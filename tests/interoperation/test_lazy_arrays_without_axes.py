@@ -77,6 +77,36 @@ def written_through(s, n, kept):
     return s, t
 
 
+def given_back_early(s, n, kept):
+    for i in range(n):
+        if s > 10 * i:
+            return s
+    return s + 1
+
+
+def set_late(s, n, kept):
+    t = None
+    for i in range(n):
+        if i == 1:
+            t = s
+    return s if t is None else t
+
+
+def beside_a_number(s, n, kept):
+    t = 1
+    for i in range(n):
+        if i == 1:
+            t = s
+    return s + t, t if n else s
+
+
+def taken_whole(s, n, kept):
+    t = s
+    for _ in range(n):
+        t = s[()]
+    return t, s.T, s.reshape(()), s[...], s.astype(s.dtype), s.copy(), s.real, +s, s.squeeze()
+
+
 def observed(f, turns):
     """Return what a function gives, which of it is one array, and what is written where each is written to."""
     s = da.from_array(X, chunks=3).sum()
@@ -94,6 +124,7 @@ def observed(f, turns):
 
 @each([
     handed_on, kept_for_the_best, chosen, exchanged, left_in_a_branch, listed, written_to, written_through,
+    given_back_early, set_late, beside_a_number, taken_whole,
 ])  # fmt: skip
 def test_they_are_the_callers_where_undecorated_they_are(f):
     for turns in (np.int64(3), np.int64(0)):

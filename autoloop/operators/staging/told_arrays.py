@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 from autoloop_runtime.ir.array_storage import Storage, kept, may_be_lazy
+from autoloop_runtime.ir.graph import theirs_here
 from autoloop_runtime.ir.tracers import ArrayTracer, TextTracer, is_read_only
 
 from ...returned_views import is_part_of_input, views_of
+from .mixed_numbers import TYPES, MixedNumber, is_pythons
 from .numbers_or_arrays import NumberOrArray, noted
 from .staged_blocks import TellArrays, deciding, telling
 from .standins import Maybe, opened
@@ -135,6 +137,8 @@ def is_untold(value: Any) -> bool:
     value = there(value)
     if isinstance(value, NumberOrArray):  # of which a run gives the value; another array it is for its dtype only
         return not value.noted.is_array and may_be_callers(value.value)
+    if isinstance(value, MixedNumber):
+        return _may_be_given(value)
     storage = None if isinstance(value, TextTracer) else kept(value)
     if storage is None or (value.shape.rank == 0 and value.view_of is None):
         return False
@@ -147,6 +151,17 @@ def is_untold(value: Any) -> bool:
     if storage.choice is None or views_of(value) is None:
         return may_be_callers(value)
     return any(may_be_callers(one) and not is_argument(one) for one in chosen_from(root_of(value)))
+
+
+def _may_be_given(number: MixedNumber) -> bool:
+    """Return whether a number, of which the run tells the type, may be an array without axes that was given: one of a
+    library whose arrays are computed later, which is no scalar."""
+    theirs = theirs_here()
+    if theirs is None or not theirs.namespace.is_lazy:
+        return False
+    dtypes = {TYPES[code][1] for code in number.types if not is_pythons(code)}
+    given = number.value.graph.root.inputs
+    return any(one.shape.rank == 0 and one.dtype in dtypes and theirs.of(one) for one in given)
 
 
 def tell_again() -> None:

@@ -18,7 +18,7 @@ from ..base.dataclass import replace
 from ..base.forks import undivided
 from ..base.stand_ins import UnknownWhileTracing, in_numpys_words
 from .array_memory import place_in_all
-from .array_storage import Storage, kept, refuse_without_axes
+from .array_storage import Storage, kept, may_be_lazy, refuse_without_axes
 from .array_views import View, layout_of_part, linked, name_of_view, new_layout, part_of_scalar
 from .asked_for_text import value_is_asked
 from .basic_indices import (
@@ -145,6 +145,8 @@ class References:
         made = _part(self, held, index)
         if made.node is None:  # to another thread it is the real array
             return made.value if made.shape.rank else made.value[()]
+        if type(index) is tuple and not index and self.shape.rank == 0 and may_be_lazy(self):
+            return _given(self, "[()]", self.kind_of_part(made)(made), lambda array: array[()], False)
         if not is_basic(index) or is_element(index, held.shape) or not gives_view(index):
             return _element(self, index, self.kind_of_part(made, has_ellipsis(index))(made))
         if self.is_scalar:
@@ -318,7 +320,7 @@ def _refuse_copy(array: References) -> None:
 
 
 def _given(array: References, name: str, made: Any, again: Callable[[Any], Any], is_array: bool) -> Any:
-    others = theirs_here() if isinstance(made, Tensor) and array.shape.rank else None
+    others = theirs_here() if isinstance(made, Tensor) and (array.shape.rank or may_be_lazy(array)) else None
     if others is not None and (is_itself := others.is_itself(array, again)) is not None:
         return array if is_itself else array.kind_of_part(made, is_array)(made)
     return linked(array, name, made, again, is_array)
