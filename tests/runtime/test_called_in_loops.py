@@ -92,10 +92,10 @@ def by_branch(a, b, n, window=10):
 def writes(a, b, n, window=10):
     """An array that is written to."""
 
-    def body(i, a, b, c):
-        return i + 1, al.tanh(a @ V), al.tanh(b @ W), al.set_item(c, i, b[0, 0])
+    def body(i, a, b, c, s):
+        return i + 1, al.tanh(a @ V), al.tanh(b @ W), al.set_item(c, i, s), b[0, 0]
 
-    return loop(body, a, b, n, np.zeros(60_000, np.float32), window=window)
+    return loop(body, a, b, n, np.zeros(60_000, np.float32), np.float32(0), window=window)
 
 
 def large(a, b, n, window=10):
