@@ -14,7 +14,7 @@ from zlib import crc32
 TESTS = Path(__file__).parent
 #: folders with tests of whole programs, which are the same whichever machine they run on, and take longest: by day one
 #: in so many of them is run
-PROGRAMS, BY_DAY = ("conversion", "equivalence", "numpy"), 4
+PROGRAMS, BY_DAY = ("conversion", "equivalence", "numpy"), 6
 #: folders where every test is run, but by day only one in so many of its cases
 CASES, OF_CASES = ("runtime", "interoperation"), 4
 #: tests of fewer cases than this have all of them run
