@@ -22,7 +22,7 @@ from .foreign_tensors import Namespace
 from .graph import PARAMETER
 from .numpys_beside import NumpysBeside
 from .op import call
-from .own_answers import Answer
+from .own_answers import Answer, zeros_of
 from .tensor import Tensor
 
 #: methods and attributes that PyTorch's tensors have under a name of NumPy's, and that are something else there
@@ -110,7 +110,7 @@ class Theirs(NumpysBeside):
         same shape; None if only a run knows."""
         if not self._are_fixed or not self.holds(array) or not array.shape.is_fully_defined():
             return None
-        one = self._like(array)
+        one = zeros_of(self.namespace, array.shape.as_tuple(), array.dtype)
         with suppress(Exception):  # of what the library lacks, or refuses
             return again(one) is one
         return None
@@ -148,11 +148,6 @@ class Theirs(NumpysBeside):
             method = operator.attrgetter(name)
             answer = Answer(self, f"x.{name}", lambda x, *given, **by: method(x)(*given, **by), (array, *args), kwargs)
             answer.check(made)
-
-    def _like(self, array: Any) -> Any:
-        """Return an array of the library's like one of the trace, of which nothing is computed."""
-        shape = array.shape.as_tuple()
-        return self.namespace.xp.zeros(shape, dtype=self.namespace.dtype(array.dtype), chunks=-1 if shape else ())
 
     def untold(self, results: Sequence[Any]) -> Sequence[Any]:
         """Return the results of which a run does not tell which arrays they are; see ``_is_told``."""

@@ -24,6 +24,11 @@ class _Unlike(Exception):
     """There is nothing that is like an argument."""
 
 
+def zeros_of(namespace: Any, shape: Sequence[int], dtype: Any) -> Any:
+    """Return an array of the library's in one chunk, of which nothing is computed."""
+    return namespace.xp.zeros(shape, dtype=namespace.dtype(dtype), chunks=-1 if shape else ())
+
+
 class Answer:
     """What the library gives of arrays like those of a call.
 
@@ -75,8 +80,7 @@ class Answer:
         if not found:
             made = np.zeros(shape, value.dtype)
             return made[()] if value.is_scalar else made
-        namespace = self._theirs.namespace
-        made = namespace.xp.zeros(shape, dtype=namespace.dtype(value.dtype), chunks=-1 if shape else ())
+        made = zeros_of(self._theirs.namespace, shape, value.dtype)
         return type(made)(_NoTasks(), made.name, made.chunks, dtype=made.dtype) if shape else made
 
     def same_as(self, arrays: Sequence[Any]) -> Any:
